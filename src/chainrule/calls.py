@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import update_wrapper, wraps
 from inspect import Parameter, signature
-from typing import Any, Generic, NoReturn, ParamSpec, TypeVar
+from types import FunctionType
+from typing import Any, Generic, NoReturn, ParamSpec, TypeVar, cast
 
 from chainrule.errors import ArgumentError, UnknownAttributeError, nearest, short_repr
 
@@ -14,16 +15,34 @@ R = TypeVar("R")
 
 RADIANS = "angles are in radians: np.radians([...]); robot.degrees has functions with angles in degrees"
 TARGET = 'a target is a pose (4, 4); ([x, y, z], rotation) with a rotation of SciPy; or [x, y, z] with task="position"'
+TASKS = 'task="position", "orientation" or "axis" follows a part of the pose'
 WRENCHES = "tip_wrench= is what the tip applies to the world, external={link: wrench} what acts on a link"
 HINTS: Mapping[str, Mapping[str, str]] = {
-    "": {"degrees": RADIANS, "deg": RADIANS, "unit": RADIANS},
+    "": {
+        "degrees": RADIANS, "deg": RADIANS, "unit": RADIANS,
+        "gravity": "a robot in another field is robot.edit(gravity=(0, 0, -9.81))",
+    },
     "target": {
         "all": "robot.ik.branches(target) has all solutions in closed form", "position": TARGET, "quaternion": TARGET,
         "T": TARGET, "pose": TARGET,
     },
-    "torque": {"controller": "a controller is the torque: torque=cr.PD(robot, target)"},
-    "duration": dict.fromkeys(("T", "tf", "time", "t_end", "t"), "duration= is the time in s"),
-    "link": {"end": "link= names a link or frame", "ee": "link= names a link or frame"},
+    "task": dict.fromkeys(("mask", "we", "position_only", "only_position"), TASKS),
+    "tolerance": dict.fromkeys(("tol", "eps", "ilimit", "tolerances"), "tolerance= is in m and rad"),
+    "torque": {
+        "controller": "a controller is the torque: torque=cr.PD(robot, target)",
+        "tau": "torque= takes numbers, a controller, or a function of (t, q, qd)",
+        "method": "integrator= names the method", "solver": "integrator= names the method",
+    },
+    "duration": dict.fromkeys(("T", "tf", "time", "t_end", "t", "tspan", "t_span"), "duration= is the time in s"),
+    "times": dict.fromkeys(
+        ("duration", "t", "T", "time", "tf"), "times= is the duration in s, or the time of each way-point"
+    ),
+    "waypoints": dict.fromkeys(("points", "n", "dt"), "the plan is a function: q, qd, qdd = plan(t), for any times"),
+    "relative_to": {"frame": "relative_to= names the frame in which the pose is; the base unless one is given"},
+    "link": dict.fromkeys(("end", "ee", "tool", "end_effector"), "link= names a link or frame"),
+    "frame": dict.fromkeys(
+        ("linear_first", "reference_frame", "rf"), 'the angular part is first; frame="world", "body" or "space"'
+    ),
     "tip_wrench": {"wrench": WRENCHES, "f_ext": WRENCHES, "fext": WRENCHES, "Ftip": WRENCHES, "wrenches": WRENCHES},
     "mass": {"weight": "mass= is in kg"},
     "rng": {"seed": "rng=np.random.default_rng(seed)"},
@@ -32,6 +51,15 @@ HINTS: Mapping[str, Mapping[str, str]] = {
     "q": {"parameters": 'robot.at({"LINK.mass": ...}) binds numbers of the robot, for every function'},
 }  # fmt: skip
 """For functions that have the first name as an argument: what to write instead of one that many expect."""
+
+CHOICES: Mapping[str, str] = {
+    "convention": 'convention="standard" or convention="modified" (Craig)',
+    "target": "a configuration, a plan of cr.plan, or a function of the time",
+    "draw": 'such as {"q0": ("normal", mean, std)}',
+    "thing": "a robot's name (cr.robots() lists them) or the path of a file",
+    "path": "where to write it",
+}
+"""What an argument may be that has to be given."""
 
 
 def call_error(
@@ -45,9 +73,17 @@ def call_error(
         named = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
         known = [parameter.name for parameter in form.parameters.values() if parameter.kind in named]
         unknown = [option for option in options if option not in known]
-        known = known[1:] if known[:1] in (["robot"], ["self"]) and arguments else known
-        wrong = f"there is no argument {short_repr(unknown[0])}{_hint(unknown[0], known)}" if unknown else str(error)
-        name = function.__name__ if function.__name__ != "__init__" else function.__qualname__.split(".")[-2]
+        positional = [p.name for p in form.parameters.values() if p.kind is Parameter.POSITIONAL_OR_KEYWORD]
+        bound = bool(arguments) and known[:1] in (["robot"], ["self"], ["cls"])
+        known, positional = known[bound:], positional[bound:]
+        missing = next((p for p in known if str(error).endswith(f"argument: {p!r}")), "")
+        if unknown:
+            wrong = f"there is no argument {short_repr(unknown[0])}{_hint(unknown[0], known)}"
+        elif "too many positional" in str(error) and 0 < len(positional) < len(known):
+            wrong = f"{error}: those after {positional[-1]} are given by their names"
+        else:
+            wrong = str(error) + (f", {CHOICES[missing]}" if missing in CHOICES else "")
+        name = type(arguments[0]).__name__ if function.__name__.startswith("__") else function.__name__
         return ArgumentError(f"{name}: {wrong}; it takes {', '.join(known) or 'nothing'}")
     return None
 
@@ -73,7 +109,36 @@ def explains_arguments(function: Callable[P, R]) -> Callable[P, R]:
                 raise
         raise wrong
 
-    return call
+    return says_what_it_takes(call)
+
+
+def says_what_it_takes(function: Callable[P, R]) -> Callable[P, R]:
+    """Mark a function whose calls with wrong arguments end in an error that says what it takes."""
+    cast(Any, function).says_what_it_takes = True
+    return function
+
+
+def explain_once(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, which explains its arguments: itself where it does so already."""
+    return function if hasattr(function, "says_what_it_takes") else explains_arguments(function)
+
+
+def explains_construction(kind: type[R]) -> type[R]:
+    """Let a class that is called with wrong arguments end in an error that says what it takes."""
+    cast(Any, kind).__init__ = explains_arguments(kind.__init__)
+    return kind
+
+
+def explains_methods(kind: type[R]) -> type[R]:
+    """Let a class, and its public methods, that are called with wrong arguments say what they take."""
+    for name, value in list(vars(kind).items()):
+        if name.startswith("_") and name not in ("__init__", "__call__"):
+            continue
+        if isinstance(value, (classmethod, staticmethod)):
+            setattr(kind, name, type(value)(explain_once(value.__func__)))
+        elif isinstance(value, FunctionType):
+            setattr(kind, name, explain_once(value))
+    return kind
 
 
 class listing(Generic[R]):  # noqa: N801
@@ -83,8 +148,10 @@ class listing(Generic[R]):  # noqa: N801
         update_wrapper(self, function)
         self._function = function
 
-    def __call__(self) -> R:
+    def __call__(self, *arguments: Any, **options: Any) -> R:
         """The list."""
+        if arguments or options:
+            raise ArgumentError(f"{self._function.__name__}: it takes nothing, and lists them all")
         return self._function()
 
     def __reduce__(self) -> str:

@@ -128,19 +128,19 @@ def method(module: str, name: str, wrap: Callable[[Any], Any] = lambda function:
 class _Methods:
     """The functions of a module, as methods of the class whose body names them."""
 
-    def __init__(self, module: str) -> None:
-        self._module = module
+    def __init__(self, module: str, wrap: Callable[[Any], Any]) -> None:
+        self._module, self._wrap = module, wrap
 
     def __getattr__(self, name: str) -> Any:
-        return method(self._module, name)
+        return method(self._module, name, self._wrap)
 
 
-def methods(module: str) -> Any:
+def methods(module: str, wrap: Callable[[Any], Any] = lambda function: function) -> Any:
     """A module in the body of a class: its functions become methods, imported when they are first looked up.
 
     Let type checkers and editors import the module itself under TYPE_CHECKING.
     """
-    return _Methods(module)
+    return _Methods(module, wrap)
 
 
 class cached_property(functools.cached_property[T]):  # noqa: N801

@@ -20,6 +20,13 @@ RESULTS = (cr.Trajectory, InverseKinematics, DHTable, ManipulabilityEllipsoid, c
 PUMA, PANDA = cr.load("puma560"), cr.load("panda")
 Q = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
 
+SUBJECTS = ("ik", "loops", "analysis", "textbook", "derivatives", "centroidal", "parameters", "compiled", "degrees")
+
+MADE_BY_OTHERS = {
+    "Comparison", "Controller", "InverseKinematics", "MonteCarlo", "Screw", "Statistics", "WorkspaceMap",
+}  # fmt: skip
+"""Classes whose objects functions make, or that are subclassed."""
+
 
 @pytest.mark.parametrize(
     ("name", "advice"),
@@ -44,6 +51,8 @@ Q = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
         ("to_dh", "there is robot.textbook.to_dh"),
         ("follow", "there is robot.ik.follow"),
         ("resolved_rate", "there is robot.analysis.resolved_rate"),
+        ("qpos", "use robot.home(), and q is an argument of every function: a robot holds no state"),
+        ("ikine_QP", "use robot.inverse_kinematics(target)"),
         ("mass_matrx", "did you mean robot.mass_matrix"),
         ("xyzzy", "dir() lists what there is"),
     ],
@@ -65,6 +74,8 @@ def test_names_that_a_robot_does_not_have(name, advice):
         ("generate_dataset", r"use cr\.dataset\(paths\)"),
         ("inverse_dynamics", r"there is robot\.inverse_dynamics$"),
         ("robot_names", r"use cr\.robots\(\)"),
+        ("LQR", r"use robot\.linearize\(q, qd, tau\)"),
+        ("SlidingMode", r"use cr\.Controller"),
     ],
 )
 def test_names_that_the_package_does_not_have(name, advice):
@@ -137,7 +148,26 @@ def test_a_property_that_fails_says_why_itself():
         (lambda: PUMA.pose(Q, degrees=True), r"pose: .* 'degrees'; angles are in radians: np\.radians"),
         (lambda: PUMA.pose(Q, lnk="link3"), "perhaps 'link' is meant; it takes q, link, relative_to, out"),
         (PUMA.pose, "pose: missing a required argument: 'q'"),
-        (lambda: PUMA.gravity_torque(Q, Q), "gravity_torque: too many positional arguments; it takes q, out"),
+        (
+            lambda: PUMA.gravity_torque(Q, Q),
+            "gravity_torque: too many positional arguments: those after q are given by their names; it takes q, out",
+        ),
+        (lambda: PUMA.degrees.pose(Q, lnk="link3"), "pose: .* perhaps 'link' is meant"),
+        (lambda: PUMA.inverse_dynamics(Q, gravity=(0, 0, 0)), r"robot\.edit\(gravity="),
+        (lambda: PUMA.inverse_kinematics(PUMA.pose(Q), tol=1e-3), r"tolerance= is in m and rad"),
+        (lambda: PUMA.inverse_kinematics(PUMA.pose(Q), mask=[1] * 6), 'task="position"'),
+        (lambda: PUMA.simulate(Q, tspan=[0, 1]), r"duration= is the time in s"),
+        (lambda: PUMA.simulate(Q, method="RK45"), r"integrator= names the method"),
+        (lambda: cr.plan(PUMA, [Q, Q], duration=2.0), r"times= is the duration in s"),
+        (lambda: PUMA.pose(Q, frame="world"), "relative_to= names the frame"),
+        (PUMA.lock, "lock: missing a required argument: 'positions'"),
+        (PUMA.save, "save: missing a required argument: 'path', where to write it"),
+        (lambda: cr.PD(PUMA), "PD: missing a required argument: 'target', a configuration, a plan"),
+        (lambda: cr.PD(PUMA, Q)(0.0, Q), "PD: missing a required argument: 'qd'; it takes t, q, qd, z"),
+        (lambda: cr.Stops(stifness=1.0), "perhaps 'stiffness' is meant"),
+        (lambda: cr.RK4(step=0.1), "RK4: there is no argument 'step'; it takes dt"),
+        (lambda: cr.build("arm").link("a", weight=1.0), "link: there is no argument .weight.; mass= is in kg"),
+        (lambda: cr.robots("arms"), "robots: it takes nothing, and lists them all"),
         (lambda: PUMA.inverse_dynamics(Q, f_ext=[0.0] * 6), r"external=\{link: wrench\} what acts on a link"),
         (lambda: PUMA.manipulability(Q, tasks="pose"), "perhaps 'task' is meant"),
         (lambda: PUMA.mass_matrix(Q, parameters={"link2.mass": 1.0}), r"robot\.at\("),
@@ -145,10 +175,13 @@ def test_a_property_that_fails_says_why_itself():
         (lambda: PUMA.inverse_kinematics(position=[0.4, 0.2, 0.3], quaternion=[1, 0, 0, 0]), "a target is a pose"),
         (lambda: PUMA.simulate(q0=Q, controller=cr.PD(PUMA, Q)), r"torque=cr\.PD\(robot, target\)"),
         (lambda: cr.human_arm(weight=80), "mass= is in kg"),
-        (lambda: cr.Robot.from_dh([[0, 0.5, 0, 0]]), "from_dh: missing a required argument: 'convention'"),
+        (
+            lambda: cr.Robot.from_dh([[0, 0.5, 0, 0]]),
+            "from_dh: missing a required argument: 'convention', convention=\"standard\" or",
+        ),
         (
             lambda: cr.monte_carlo(PUMA, runs=100),
-            "monte_carlo: missing a required argument: 'draw'; it takes draw, runs",
+            "monte_carlo: missing a required argument: 'draw', such as",
         ),
     ],
 )
@@ -156,6 +189,38 @@ def test_arguments_that_a_function_does_not_take(call, advice):
     with pytest.raises(cr.ArgumentError, match=advice) as caught:
         call()
     assert isinstance(caught.value, TypeError)
+
+
+@pytest.mark.parametrize("owner", ["cr", "robot", *(f"robot.{name}" for name in SUBJECTS)])
+def test_whatever_is_called_with_an_argument_that_there_is_not_says_what_it_takes(owner):
+    thing = cr if owner == "cr" else PUMA if owner == "robot" else getattr(PUMA, owner.partition(".")[2])
+    silent = []
+    for name in dir(thing):
+        function = None if name.startswith("_") else getattr(thing, name)
+        if not callable(function) or name in MADE_BY_OTHERS:
+            continue
+        if isinstance(function, type) and issubclass(function, (Exception, Warning)):
+            continue
+        try:
+            function(nonsense=1)
+        except cr.ChainruleError:
+            continue
+        except TypeError:
+            pass
+        silent.append(name)
+    assert silent == []
+
+
+def test_a_motion_and_a_builder_say_what_their_methods_take():
+    motion = PUMA.simulate(Q, duration=0.01)
+    with pytest.raises(cr.ArgumentError, match="resample: missing a required argument: 'times'"):
+        motion.resample()
+    with pytest.raises(cr.ArgumentError, match="load: missing a required argument: 'source'; it takes source, robot"):
+        cr.Trajectory.load()
+    with pytest.raises(cr.ArgumentError, match="plot: there is no argument 'quantity'"):
+        motion.plot(quantity="tau")
+    with pytest.raises(cr.ShapeError, match=r'\.column\("q\.JOINT"\) is one number over time'):
+        motion["joint1"]
 
 
 def test_an_error_of_a_users_function_stays_as_it_is():
@@ -279,3 +344,99 @@ def test_a_study_of_motions_is_run_by_its_name_too():
     assert cr.study(PUMA, motions=motion).overall.keys() == cr.study.run(PUMA, motions=motion).overall.keys()
     with pytest.raises(cr.ShapeError, match="motions of your own go in by name: motions="):
         cr.study(PUMA, [motion])
+
+
+def test_words_of_others_lead_to_what_a_controller_has():
+    law = cr.GravityCompensation(PUMA)
+    with pytest.raises(cr.UnknownNameError, match=r"no attribute 'update'; use the controller itself: controller\(t"):
+        law.update
+    with pytest.raises(cr.UnknownNameError, match=r"no attribute 'Kp'; use cr\.default_gains"):
+        law.Kp
+
+
+def test_words_of_others_lead_to_what_a_link_and_a_joint_have():
+    for part, name, advice in (
+        (PUMA.links["link2"], "inertia_matrix", r"a link has no attribute 'inertia_matrix'; use \.inertia"),
+        (PUMA.joints["joint2"], "max_torque", r"use \.effort"),
+        (PUMA.links, "link2", r"robot\.links\['link2'\]"),
+        (PUMA.joints, "elbow", r"robot\.joints\[NAME\]"),
+    ):
+        with pytest.raises(AttributeError, match=advice):
+            getattr(part, name)
+    with pytest.raises(KeyError, match=r"found by their names: robot\.joints\['joint1'\]"):
+        PUMA.joints[0]
+
+
+def test_results_that_are_no_arrays_say_what_their_parts_are_called():
+    with pytest.raises(cr.ShapeError, match=r"have names, \.q, \.success and \.error"):
+        _q, _success = PUMA.inverse_kinematics(PUMA.pose(Q), Q)
+    with pytest.raises(cr.ShapeError, match=r"\.lower\[1\], \.upper\[1\]"):
+        PUMA.limits["joint2"]
+    with pytest.raises(cr.UnknownNameError, match=r"terms\['gravity'\]"):
+        PUMA.torque_terms(Q).gravity
+    with pytest.raises(cr.UnknownNameError, match=r"a Linearization has no attribute 'input_matrix'; use \.B$"):
+        PUMA.linearize(Q).input_matrix
+
+
+def test_frames_of_others_lead_to_those_here():
+    with pytest.raises(cr.UnknownNameError, match=r"named 'LOCAL'; that is 'body'"):
+        PUMA.jacobian(Q, frame="LOCAL")
+    with pytest.raises(cr.UnknownNameError, match=r"named 'WORLD'; that is 'space'"):
+        PUMA.jacobian(Q, frame="WORLD")
+    with pytest.raises(cr.UnknownNameError, match=r"no link or frame named 'body'.*axes are chosen by frame='body'"):
+        PUMA.jacobian(Q, "body")
+    with pytest.raises(cr.ShapeError, match="link='link3' is the link"):
+        PUMA.inverse_kinematics(PUMA.pose(Q), "link3")
+
+
+@pytest.mark.parametrize(("torque", "advice"), [(lambda t: t, r"takes \(t\)"), ("pd", r"a controller such as cr\.PD")])
+def test_a_torque_that_is_none_says_what_it_may_be(torque, advice):
+    with pytest.raises(cr.ShapeError, match=f"function of \\(t, q, qd\\).*{advice}|{advice}.*function of"):
+        PUMA.simulate(Q, duration=0.01, torque=torque)
+
+
+def test_makers_lead_to_their_robots():
+    with pytest.raises(cr.UnknownNameError, match="of that maker there is 'iiwa14'"):
+        cr.load("KUKA")
+    with pytest.raises(cr.UnknownNameError, match="of that maker there are 'go2', 'g1'"):
+        cr.load("Unitree G1")
+    with pytest.raises(cr.UnknownNameError, match="others are loaded from a file"):
+        cr.load("atlas")
+
+
+def test_the_studio_is_no_function():
+    import chainrule.studio
+
+    with pytest.raises(cr.ArgumentError, match=r"robot\.show\(q\) opens the page"):
+        chainrule.studio(PUMA)
+
+
+def test_angles_in_degrees_have_limits_in_degrees_and_other_words_lead_there():
+    limits = PANDA.degrees.limits
+    assert np.allclose(limits.lower, np.degrees(PANDA.limits.lower))
+    assert limits.units == ("deg",) * 7
+    assert np.array_equal(limits.effort, PANDA.limits.effort)
+    slides = cr.load("planar_rp").degrees.limits
+    assert slides.units == ("deg", "m")
+    assert slides.upper[1] == cr.load("planar_rp").limits.upper[1]
+    with pytest.raises(cr.UnknownNameError, match=r"no function named 'fkine'; use robot\.degrees\.pose\(q\)"):
+        PANDA.degrees.fkine
+    with pytest.raises(cr.UnknownNameError, match=r"robot\.simulate itself has angles in radians.*np\.radians"):
+        PANDA.degrees.simulate
+    with pytest.raises(cr.ShapeError, match=r"plan: the first argument must be a Robot.*np\.radians"):
+        cr.plan(PANDA.degrees, [[0] * 7, [10] * 7])
+
+
+def test_a_plan_prints_its_way_points():
+    shown = repr(cr.plan(PUMA, [Q, [0.0] * 6], times=1.5)).splitlines()
+    assert shown[0] == "a motion of 1.5 s through 2 way-points: q, qd, qdd = motion(t)"
+    assert shown[1].split() == ["time,", "s", *(f"q[{i}]" for i in range(6))]
+    assert shown[3].split()[0] == "1.5"
+    pose = repr(cr.plan_pose([np.eye(4), np.eye(4)], times=[0.0, 1.0])).splitlines()
+    assert pose[1].split() == ["time,", "s", "x,", "m", "y,", "m", "z,", "m"]
+
+
+def test_an_error_that_is_rounding_is_shown_as_zero():
+    solution = PANDA.inverse_kinematics(PANDA.pose(PANDA.home()), PANDA.home() + 0.1)
+    assert "e-" not in repr(solution)
+    assert "e-" not in repr(PANDA.ik.follow([PANDA.pose(PANDA.home())] * 2, PANDA.home() + 0.1))

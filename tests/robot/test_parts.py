@@ -124,7 +124,7 @@ def test_unknown_names_suggest(kind, name):
 
 def test_unknown_attributes_and_those_of_fixed_joints():
     joints = cr.load("panda").joints
-    with pytest.raises(AttributeError, match="a joint has no attribute 'torque'; there are lower"):
+    with pytest.raises(AttributeError, match=r"a joint has no attribute 'torque'; use \.effort"):
         _ = joints["panda_joint1"].torque
     with pytest.raises(AttributeError, match="joint 'panda_joint8' is fixed and has no lower"):
         _ = joints["panda_joint8"].lower

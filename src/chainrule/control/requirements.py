@@ -46,7 +46,8 @@ def known_robot(
     loops: whether the law that needs masses knows what to do with closed loops.
     """
     if not isinstance(robot, Mechanism):
-        raise ShapeError(f"{what}: the first argument must be a Robot, got {short_repr(robot)}")
+        view = "; a view is no robot: angles are in radians here, np.radians(...)" * hasattr(robot, "called")
+        raise ShapeError(f"{what}: the first argument must be a Robot, got {short_repr(robot)}{view}")
     if not robot.nv:
         raise ModelError(f"{what}: robot {robot.name!r} has no degrees of freedom, so there is nothing to move")
     needs_masses = flag(masses, f"{what}: gravity")

@@ -23,7 +23,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numpy as np
 
 from chainrule.arguments import checked_out, holds_lazy
-from chainrule.calls import call_error
+from chainrule.calls import call_error, says_what_it_takes
 from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameter_values import NO_PARAMETERS, ParameterValues
@@ -61,7 +61,7 @@ def function(compute: Callable[..., Any], *, subject: str | None = None, **facts
             return answer(robot, entry, {**dict(zip(parameters, arguments, strict=False)), **options})
 
         cast(Any, method).declaration = entry
-        return cast(F, method)
+        return cast(F, says_what_it_takes(method))
 
     return declare
 
@@ -92,7 +92,7 @@ def takes_dask(*, by_reference: bool = False, **dimensions: Dimensions) -> Calla
 
         if any(is_state(name) for name in signature(function).parameters):
             cast(Any, call).of_states = True
-        return cast(Callable[P, R], call)
+        return says_what_it_takes(cast(Callable[P, R], call))
 
     return decorate
 

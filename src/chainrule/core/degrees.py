@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from chainrule.arguments import Array, checked_out, is_lazy, is_rotation, pose_matrices
+from chainrule.calls import call_error
 from chainrule.core.dask import JOINT_ARGUMENTS, parts_of, with_parts
 from chainrule.core.dimensions import match_dimensions
 from chainrule.core.mechanism import Mechanism
@@ -30,6 +31,9 @@ def in_radians(
     robot: Mechanism, function: Callable[..., Any], arguments: Any, options: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Any]:
     """The arguments of a function by name, with angles in radians, and the array that its result is written into."""
+    wrong = call_error(function, tuple(arguments), options)
+    if wrong is not None:
+        raise wrong
     given = dict(signature(function).bind(*arguments, **options).arguments)
     out = given.pop("out", None)
     states = {name: value for name, value in given.items() if name in JOINT_ARGUMENTS}

@@ -50,7 +50,9 @@ def read_joint_array(model: Model, value: Any, quantity: Quantity, what: str, of
     one_of(UNITS, quantity, "quantity", "read_joints")
     refuse_symbols(value, what)
     if isinstance(value, str) and value.isidentifier() and quantity == "position":
-        raise ShapeError(f"{what} must be real numbers, got str ({value}); robot.q({value!r}) is a named configuration")
+        is_link = value in model.index_of or any(frame.name == value for frame in model.frames)
+        hint = f"link={value!r} is the link" if is_link else f"robot.q({value!r}) is a named configuration"
+        raise ShapeError(f"{what} must be real numbers, got str ({value}); {hint}")
     named = values_by_name(value, quantity, what)
     if named is not None:
         return array_by_name(model, named, quantity, what)

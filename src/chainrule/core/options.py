@@ -61,7 +61,24 @@ def chosen_parts(value: Any) -> tuple[str, ...]:
 
 LINK = Option(lambda robot, options: find_link(robot), find_link)
 RELATIVE_TO = Option(None, find_link)
-FRAME = Option("world", lambda robot, value: one_of(jacobians.FRAMES, value, "frame"))
+FRAMES_OF_OTHERS = {
+    "local": "body", "LOCAL": "body", "ee": "body", "end": "body", "tool": "body", "tip": "body",
+    "LOCAL_WORLD_ALIGNED": "world", "WORLD": "space", "base": "world",
+}  # fmt: skip
+"""Frames of Pinocchio and of habit, and what they are called here."""
+
+
+def frame_of_jacobian(value: Any) -> str:
+    """The frame of a twist, a wrench or a Jacobian; one of other libraries leads to what it is called here."""
+    if isinstance(value, str) and value in FRAMES_OF_OTHERS:
+        raise UnknownNameError(
+            f"chainrule has no frame named {value!r}; that is {FRAMES_OF_OTHERS[value]!r}. There are: 'world', at the "
+            "frame's origin in base axes; 'body', in the frame's own axes; 'space', at the base's origin"
+        )
+    return one_of(jacobians.FRAMES, value, "frame")
+
+
+FRAME = Option("world", lambda robot, value: frame_of_jacobian(value))
 """The axes and the point of every twist, wrench, Jacobian, velocity and acceleration, in and out."""
 WITH_GRAVITY = Option(False, lambda robot, value: flag(value, "gravity"))
 HALF = Option(False, lambda robot, value: flag(value, "half"))

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from chainrule.algorithms.jacobians import FRAMES
 from chainrule.arguments import MAX_DIMENSIONS, WRENCH_UNITS, Array, named_dofs, names, rows_of, together
 from chainrule.core.dimensions import match_dimensions
 from chainrule.core.foreign import refuse_symbols
 from chainrule.core.joint_names import read_joint_array, read_joint_values
-from chainrule.errors import ModelError, ShapeError, short_repr
+from chainrule.errors import ModelError, ShapeError, UnknownNameError, short_repr
 from chainrule.functions.table import ARGUMENTS, WRENCH_LENGTH
 from chainrule.model import Quantity, edits
 
@@ -36,7 +37,12 @@ NO_LOADS = Loads()
 def find_link(robot: Mechanism, name: str | None = None) -> str:
     """The link or frame of this name, or the end-effector where none is named; an unknown name is refused."""
     chosen = robot.model.tip if name is None else name
-    robot.model.locate(chosen)
+    try:
+        robot.model.locate(chosen)
+    except UnknownNameError as error:
+        if chosen in FRAMES:
+            raise UnknownNameError(f"{error}; axes are chosen by frame={chosen!r}") from None
+        raise
     return chosen
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.core.tables import data_frame
 from chainrule.display.text import Shown, Table
+from chainrule.errors import ShapeError
 from chainrule.model import Layout
 
 
@@ -47,6 +48,17 @@ class Limits(Shown, LimitFields):
         limits.units = tuple(velocity.unit for velocity in layout.velocities)
         return limits
 
+    if not TYPE_CHECKING:  # of a tuple
+
+        def __getitem__(self, place: Any) -> Any:
+            if isinstance(place, str):
+                index = f"[{self.names.index(place)}]" if place in self.names else ""
+                raise ShapeError(
+                    f"limits are arrays with an entry for each of .names: .lower{index}, .upper{index}, "
+                    f".velocity{index}, .effort{index}; got [{place!r}]"
+                )
+            return super().__getitem__(place)
+
     def _view(self) -> Iterator[Table]:
         count = len(self.lower)
         names = self.names if len(self.names) == count else tuple(map(str, range(count)))
@@ -57,9 +69,19 @@ class Limits(Shown, LimitFields):
         ]
         yield Table(("joint", "lower", "upper", "speed", "effort", "unit"), rows)
 
+    def in_degrees(self) -> Limits:
+        """The same limits, with those of angles in degrees and degrees/s."""
+        scale = np.array([1.0 if unit == "m" else np.degrees(1.0) for unit in self.units])
+        limits = type(self)(self.lower * scale, self.upper * scale, self.velocity * scale, self.effort)
+        limits.names, limits.units = self.names, tuple("deg" if unit == "rad" else unit for unit in self.units)
+        return limits
+
     def to_pandas(self) -> Any:
         """A DataFrame of pandas with a row for each degree of freedom."""
-        units = {"lower": "rad or m", "upper": "rad or m", "velocity": "rad/s or m/s", "effort": "N m or N"}
+        angle = "deg" if "deg" in self.units else "rad"
+        units = {
+            "lower": f"{angle} or m", "upper": f"{angle} or m", "velocity": f"{angle}/s or m/s", "effort": "N m or N",
+        }  # fmt: skip
         return data_frame(self._asdict(), units, list(self.names) or None, "joint")
 
 

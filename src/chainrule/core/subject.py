@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NoReturn, ParamSpec, TypeVar, overload
 
+from chainrule.calls import explain_once
 from chainrule.core.mechanism import Mechanism
 from chainrule.display.text import lines_of
 from chainrule.errors import ArgumentError
@@ -47,7 +48,7 @@ class method(Generic[P, R]):  # noqa: N801
     """A function of a robot as a method of a subject: it takes the subject's robot."""
 
     def __init__(self, function: Callable[Concatenate[Any, P], R]) -> None:
-        self.function = function
+        self.function = explain_once(function)
         self.__doc__ = function.__doc__
 
     @overload

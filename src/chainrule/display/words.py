@@ -53,7 +53,7 @@ ROBOT = (
         RTB: "jacob0", MATLAB: "geometricJacobian",
         PIN: "computeJointJacobians computeFrameJacobian getFrameJacobian getJointJacobian",
         DRAKE: "CalcJacobianSpatialVelocity CalcJacobianTranslationalVelocity", MUJOCO: "mj_jac mj_jacBody mj_jacSite",
-        BOOKS: "jac J geometric_jacobian jacobian_matrix basic_jacobian",
+        BOOKS: "manipulator_jacobian end_effector_jacobian jac J geometric_jacobian jacobian_matrix basic_jacobian",
     }),
     Word('robot.jacobian(q, frame="body"), whose angular rows come first', {
         RTB: "jacobe", MR: "JacobianBody", BOOKS: "body_jacobian",
@@ -66,7 +66,8 @@ ROBOT = (
     Word("robot.jacobian_dq(q)", {RTB: "hessian0 hessiane", PIN: "getJointKinematicHessian", BOOKS: "hessian"}),
     Word("robot.textbook.analytic_jacobian(q)", {RTB: "jacob0_analytical"}),
     Word("robot.inverse_kinematics(target)", {
-        RTB: "ikine ikine_LM ik_LM ikine_LMS ikine_GN ikine_NR ik_GN ik_NR ikcon ikunc",
+        RTB: "ikine ikine_LM ik_LM ikine_LMS ikine_GN ikine_NR ik_GN ik_NR ikcon ikunc ikine_QP ikine_min ik_lm_chan "
+        "ik_lm_wampler ik_lm_sugihara",
         MATLAB: "inverseKinematics ikSolver",
         DRAKE: "InverseKinematics", MR: "IKinSpace IKinBody", BOOKS: "solve_ik ik_solve inverse",
     }),
@@ -111,7 +112,7 @@ ROBOT = (
         RTB: "pay paycap", MATLAB: "externalForce", PIN: "computeStaticTorque", MR: "EndEffectorForces",
         MUJOCO: "mj_applyFT", BOOKS: "wrench_to_torque statics static_forces",
     }),
-    Word("robot.torque_terms(q, qd, qdd)", {BOOKS: "terms torque_components dynamics_terms"}),
+    Word("robot.torque_terms(q, qd, qdd)", {PIN: "computeAllTerms", BOOKS: "terms torque_components dynamics_terms"}),
     Word("robot.kinetic_energy(q, qd)", {
         PIN: "computeKineticEnergy", DRAKE: "CalcKineticEnergy EvalKineticEnergy", MUJOCO: "mj_energyVel",
         BOOKS: "ke KE",
@@ -187,11 +188,14 @@ ROBOT = (
         BOOKS: "with_limits set_limits with_joint set_joint_limits with_joints change_joint",
     }),
     Word("robot.lock(positions)", {PIN: "buildReducedModel", BOOKS: "freeze lock_joints fix_joint fix reduce"}),
-    Word("robot.attach(other, link)", {MATLAB: "addSubtree addBody", PIN: "appendModel", BOOKS: "add join append"}),
+    Word("robot.attach(other, link)", {
+        DRAKE: "WeldFrames", MATLAB: "addSubtree addBody", PIN: "appendModel", BOOKS: "add join append",
+    }),
     Word("robot.chain(link)", {MATLAB: "subtree", BOOKS: "subchain sub_chain"}),
     Word("robot.floating()", {BOOKS: "floating_base free_flyer with_floating_base"}),
     Word("robot.limits", {
-        RTB: "qlim", MATLAB: "PositionLimits", PIN: "lowerPositionLimit upperPositionLimit effortLimit velocityLimit",
+        RTB: "islimit qlim", MATLAB: "PositionLimits",
+        PIN: "lowerPositionLimit upperPositionLimit effortLimit velocityLimit",
         DRAKE: "GetPositionLowerLimits GetPositionUpperLimits", MUJOCO: "jnt_range actuator_ctrlrange",
         BOOKS: "joint_limits position_limits velocity_limits effort_limits torque_limits lower upper lower_limits "
         "upper_limits q_min q_max",
@@ -203,7 +207,9 @@ ROBOT = (
     Word("robot.nq", {DRAKE: "num_positions", MATLAB: "PositionNumber"}),
     Word("len(robot.links)", {RTB: "nlinks", MATLAB: "NumBodies", PIN: "nbodies njoint", DRAKE: "num_bodies"}),
     Word("robot.joint_names", {PIN: "names", DRAKE: "GetJointNames", MUJOCO: "jnt_names", BOOKS: "joint_list"}),
-    Word("robot.link_names", {MATLAB: "BodyNames", RTB: "link_dict", MUJOCO: "body_names", BOOKS: "bodies body_list"}),
+    Word("robot.link_names", {
+        MATLAB: "BodyNames", RTB: "link_dict", MUJOCO: "mj_id2name mj_name2id body_names", BOOKS: "bodies body_list",
+    }),
     Word("robot.mass", {
         PIN: "computeTotalMass", DRAKE: "CalcTotalMass", MUJOCO: "mj_getTotalmass body_mass",
         BOOKS: "total_mass weight masses",
@@ -234,7 +240,15 @@ ROBOT = (
     Word("robot.loops.mobility()", {BOOKS: "gruebler kutzbach grashof mobility_formula"}),
     Word("robot.pose(q, link)", {RTB: "A", PIN: "framePlacement", DRAKE: "EvalBodyPose"}),
     Word("robot.links[name]", {MATLAB: "getBody", DRAKE: "GetBodyByName", MUJOCO: "body", BOOKS: "link get_link"}),
-    Word("robot.links", {MATLAB: "showdetails Bodies"}),
+    Word("robot.links", {
+        RTB: "hierarchy dynamics", MATLAB: "showdetails Bodies", PIN: "inertias", MR: "Glist Mlist", BOOKS: "inertias",
+    }),
+    Word("robot.frames", {PIN: "nframes getFrameId existFrame", DRAKE: "GetFrameByName", MUJOCO: "site"}),
+    Word("robot.scale_masses(factor)", {RTB: "perturb"}),
+    Word("robot.home(), and q is an argument of every function: a robot holds no state", {
+        DRAKE: "SetPositions GetPositions SetVelocities", MUJOCO: "qpos qvel", BOOKS: "set_joint_positions set_q state",
+    }),
+    Word("robot.simulate(q0, duration=..., torque=..., dt=...)", {MUJOCO: "ctrl opt", DRAKE: "CreateIntegrator"}),
     Word("robot.joints[name]", {PIN: "getJointId", DRAKE: "GetJointByName", BOOKS: "joint get_joint"}),
     Word("robot.model", {PIN: "createData data", DRAKE: "CreateDefaultContext context"}),
     Word("cr.study(robot, motions=...)", {BOOKS: "peak_torque rms_torque max_torque"}),
@@ -280,7 +294,7 @@ PACKAGE = (
     Word("chainrule.spatial.Rotation", {
         RTB: "SO3 rotx roty rotz rpy2r UnitQuaternion",
         DRAKE: "RotationMatrix RollPitchYaw", MATLAB: "so3 eul2rotm rotm2eul",
-        MR: "MatrixExp3 MatrixLog3", BOOKS: "Rotation Quaternion",
+        MR: "MatrixExp3 MatrixLog3", BOOKS: "rpy euler quaternion rotation_matrix Rotation Quaternion",
     }),
     Word("chainrule.spatial.Twist", {RTB: "Twist3", PIN: "Motion", MR: "MatrixExp6 MatrixLog6", BOOKS: "Twist"}),
     Word("chainrule.spatial.Wrench", {PIN: "Force", DRAKE: "SpatialForce", BOOKS: "Wrench"}),
@@ -288,11 +302,21 @@ PACKAGE = (
     Word("cr.PD(robot, target, kp, kd)", {BOOKS: "PDController PDControl Controller_PD pd JointController"}),
     Word("cr.PID(robot, target)", {DRAKE: "PidController", BOOKS: "PIDController pid"}),
     Word("cr.ComputedTorque(robot, target)", {
-        DRAKE: "InverseDynamicsController", MR: "ComputedTorqueControl", BOOKS: "CTC InverseDynamicsControl",
+        DRAKE: "InverseDynamicsController", MR: "ComputedTorqueControl",
+        BOOKS: "FeedbackLinearization feedback_linearization CTC InverseDynamicsControl",
     }),
     Word("cr.GravityCompensation(robot)", {DRAKE: "GravityCompensator", BOOKS: "GravityComp gravity_compensation"}),
     Word("cr.OperationalSpace(robot, target)", {BOOKS: "OSC OperationalSpaceControl TaskSpace"}),
-    Word("cr.Impedance(robot, target)", {BOOKS: "ImpedanceControl Compliance"}),
+    Word("cr.Impedance(robot, target)", {BOOKS: "Admittance AdmittanceControl ImpedanceControl Compliance"}),
+    Word("cr.Controller, the base class of laws of your own", {
+        BOOKS: "SlidingMode HybridForcePosition HybridControl CustomController Control",
+    }),
+    Word("robot.linearize(q, qd, tau), and solve_continuous_are of SciPy", {
+        DRAKE: "LinearQuadraticRegulator", BOOKS: "LQR lqr iLQR ilqr",
+    }),
+    Word("robot.casadi, functions for an optimizer", {DRAKE: "MathematicalProgram", BOOKS: "MPC NMPC mpc optimize"}),
+    Word("robot.parameters.regressor(q, qd, qdd)", {BOOKS: "AdaptiveControl adaptive"}),
+    Word("robot.degrees, or np.deg2rad", {BOOKS: "deg2rad radians rad deg"}),
     Word("cr.human_arm(mass=..., height=...)", {BOOKS: "HumanArm human arm Human"}),
     Word("cr.monte_carlo(robot, draw, runs)", {BOOKS: "MonteCarloSimulation montecarlo sweep random_runs"}),
     Word("cr.study(robot, motions=...)", {BOOKS: "torque_study Study analyze"}),
@@ -311,23 +335,24 @@ RESULTS = (
     Word("qdd", {RTB: "qddot ddq", MUJOCO: "qacc", BOOKS: "acceleration accelerations a joint_accelerations"}),
     Word("tau", {MUJOCO: "qfrc_applied ctrl", BOOKS: "torque torques effort efforts u joint_torques forces"}),
     Word("t", {BOOKS: "time times timestamps ts tt"}),
-    Word("error", {RTB: "residual", BOOKS: "err errors residuals cost loss"}),
-    Word("iterations", {RTB: "searches", MATLAB: "Iterations", BOOKS: "iter iters n_iterations steps"}),
+    Word("error", {RTB: "residual", BOOKS: "err errors residuals cost loss fun final_error"}),
+    Word("iterations", {RTB: "searches", MATLAB: "Iterations", BOOKS: "iter iters n_iterations steps nfev nit"}),
     Word("reason", {RTB: "reason_text", MATLAB: "ExitFlag", BOOKS: "message status failure"}),
     Word("kinetic_energy", {BOOKS: "ke T_energy"}),
     Word("potential_energy", {BOOKS: "pe V_energy"}),
     Word("energy", {BOOKS: "total_energy mechanical_energy E"}),
     Word("power", {BOOKS: "powers joint_power"}),
     Word("terms", {BOOKS: "torque_terms components causes parts"}),
-    Word("save", {BOOKS: "to_csv to_file write export dump to_npz to_json pdf to_pdf to_html to_word"}),
+    Word("save", {BOOKS: "csv to_csv to_file write export dump to_npz to_json pdf to_pdf to_html to_word"}),
     Word("to_pandas", {BOOKS: "df dataframe to_dataframe DataFrame to_frame"}),
-    Word("plot", {RTB: "qplot", BOOKS: "draw figure graph plot_q plot_joints"}),
+    Word("plot", {RTB: "qplot", BOOKS: "draw figure graph plot_q plot_joints plot_torque plot_torques plot_energy"}),
     Word("show", {BOOKS: "view visualize play replay render animate_3d"}),
     Word("resample", {BOOKS: "interpolate at sample interp"}),
     Word("row", {BOOKS: "rows get motion select item"}),
     Word("between", {BOOKS: "cut slice crop trim"}),
     Word("then", {BOOKS: "append concatenate join"}),
     Word("rows", {BOOKS: "table dh_rows params parameters_table"}),
+    Word("column", {BOOKS: "joint columns by_joint of_joint"}),
     Word("duration", {BOOKS: "length total_time T_end"}),
     Word("statistics", {BOOKS: "stats summary"}),
     Word("volume", {BOOKS: "manipulability w"}),
@@ -343,6 +368,36 @@ RESULTS = (
 """Names that a result does not have: what it may be called in it."""
 
 
+LAWS = (
+    Word("the controller itself: controller(t, q, qd)", {
+        BOOKS: "update compute control step run calc output get_torque compute_torque compute_control action apply",
+    }),
+    Word("cr.default_gains(robot, q); a controller is given its gains when it is made: cr.PD(robot, target, kp, kd)", {
+        BOOKS: "gains kp kd ki Kp Kd Ki stiffness damping P D I",
+    }),
+)  # fmt: skip
+"""Names that a controller does not have."""
+
+PARTS = (
+    Word("com", {RTB: "r", MUJOCO: "ipos body_ipos", BOOKS: "center_of_mass cog centroid com_position"}),
+    Word("inertia", {RTB: "I", MUJOCO: "body_inertia", BOOKS: "inertia_matrix inertia_tensor moment_of_inertia"}),
+    Word("mass", {RTB: "m", MUJOCO: "body_mass", BOOKS: "weight"}),
+    Word("joint", {BOOKS: "parent_joint"}),
+    Word("child", {BOOKS: "child_link link"}),
+    Word("parent", {BOOKS: "parent_link"}),
+    Word("lower", {BOOKS: "min q_min lower_limit limit_lower minimum"}),
+    Word("upper", {BOOKS: "max q_max upper_limit limit_upper maximum"}),
+    Word("velocity", {BOOKS: "max_velocity velocity_limit speed speed_limit qd_max"}),
+    Word("effort", {BOOKS: "max_torque torque_limit effort_limit torque max_effort max_force"}),
+    Word("viscous", {RTB: "B", MUJOCO: "damping dof_damping"}),
+    Word("coulomb", {RTB: "Tc", MUJOCO: "frictionloss", BOOKS: "friction dry_friction"}),
+    Word("rotor", {RTB: "Jm", BOOKS: "rotor_inertia motor_inertia"}),
+    Word("gear", {RTB: "G", BOOKS: "gear_ratio ratio transmission"}),
+    Word("origin", {BOOKS: "pose transform T placement X offset_pose"}),
+)  # fmt: skip
+"""Names that a link, joint or frame does not have: what it may be called there."""
+
+
 def plain(name: str) -> str:
     """A name without case and marks between words: massMatrix, mass_matrix and Mass-Matrix are one."""
     return name.replace("_", "").replace("-", "").replace(" ", "").casefold()
@@ -350,15 +405,26 @@ def plain(name: str) -> str:
 
 def unknown_attribute_of_result(result: object, name: str) -> UnknownAttributeError:
     """The error for a name that a result does not have: what the result calls it, or what it has."""
-    kind = type(result)
+    return unknown_attribute(result, name, RESULTS)
+
+
+def unknown_attribute(
+    owner: object, name: str, table: tuple[Word, ...], what: str | None = None
+) -> UnknownAttributeError:
+    """The error for a name that an object does not have: what it is called here by the table, or what there is.
+
+    what: the object in words, such as "a joint"; by its class unless given.
+    """
+    kind = type(owner)
     if hasattr(kind, name):  # a property that failed; its own error says why
-        object.__getattribute__(result, name)
-    known = [own for own in dir(result) if not own.startswith("_")]
-    here = [own for own in called_here(name, RESULTS) if own in known]
+        object.__getattribute__(owner, name)
+    known = [own for own in dir(owner) if not own.startswith("_")]
+    words = called_here(name, table)
+    here = [f".{own}" for own in words if own in known] or [word for word in words if not word.isidentifier()]
     close = nearest(name, known)
-    hint = f"use .{here[0]}" if here else f"did you mean {close!r}?" if close else f"it has {quoted(known, 30)}"
+    hint = f"use {here[0]}" if here else f"did you mean {close!r}?" if close else f"it has {quoted(known, 30)}"
     article = "an" if kind.__name__[0] in "AEIOU" else "a"
-    return UnknownAttributeError(f"{article} {kind.__name__} has no attribute {short_repr(name)}; {hint}")
+    return UnknownAttributeError(f"{what or f'{article} {kind.__name__}'} has no attribute {short_repr(name)}; {hint}")
 
 
 @cache

@@ -12,7 +12,7 @@ from chainrule.core.declaration import takes_dask
 from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_state
-from chainrule.display.text import text_of_arrays
+from chainrule.display.text import advises_names, text_of_arrays
 from chainrule.dynamics.derivatives import forward_dynamics_derivatives
 from chainrule.dynamics.dynamics import forward_dynamics
 from chainrule.errors import ShapeError, SimulationError
@@ -26,6 +26,7 @@ MAX_HALVINGS = 12
 """Halvings of a step before the motion counts as unresolved: 4,096 steps."""
 
 
+@advises_names
 class Linearization(NamedTuple):
     """A linear system near a state: x = (displacement of q, change of qd), u = change of tau.
 

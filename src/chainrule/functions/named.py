@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.display.text import Table, html_of, lines_of, summary, text_of_arrays
+from chainrule.display.text import Table, advises_names, html_of, lines_of, summary, text_of_arrays
+from chainrule.display.words import unknown_attribute_of_result
+from chainrule.errors import UnknownAttributeError
 
 Array = NDArray[np.float64]
 
 
+@advises_names
 class InverseDynamicsDerivatives(NamedTuple):
     """Derivatives of the torques of inverse dynamics, each (..., n, n): row i is that of torque i."""
 
@@ -27,6 +30,7 @@ class InverseDynamicsDerivatives(NamedTuple):
         return text_of_arrays(self)
 
 
+@advises_names
 class StateDerivatives(NamedTuple):
     """Derivatives of a function of q and qd: along each velocity, and with respect to each velocity.
 
@@ -41,6 +45,7 @@ class StateDerivatives(NamedTuple):
         return text_of_arrays(self)
 
 
+@advises_names
 class ForwardDynamicsDerivatives(NamedTuple):
     """Derivatives of the accelerations of forward dynamics, each (..., n, n): row i is that of acceleration i."""
 
@@ -55,6 +60,7 @@ class ForwardDynamicsDerivatives(NamedTuple):
         return text_of_arrays(self)
 
 
+@advises_names
 class InverseDynamicsSecondDerivatives(NamedTuple):
     """Second derivatives of vector . tau, with the torques of inverse dynamics, each (..., n, n)."""
 
@@ -77,6 +83,13 @@ class TorqueTerms(dict[str, Any]):
     __slots__ = ("joints", "units")
     joints: tuple[str, ...]
     units: tuple[str, ...]
+
+    if not TYPE_CHECKING:  # type checkers know the names
+
+        def __getattr__(self, name: str) -> Any:
+            if name in self:
+                raise UnknownAttributeError(f"the terms of a torque are entries: terms[{name!r}]")
+            raise AttributeError(name) if name.startswith("_") else unknown_attribute_of_result(self, name)
 
     def __repr__(self) -> str:
         return "\n".join(lines_of(self._view()))

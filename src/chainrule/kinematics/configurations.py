@@ -69,7 +69,8 @@ def random_state(robot: Mechanism, rng: np.random.Generator | None = None, shape
     rng = np.random.default_rng() if rng is None else rng
     if not isinstance(rng, np.random.Generator):
         raise ShapeError(
-            f"rng must be a NumPy random generator, such as np.random.default_rng(0), got {short_repr(rng)}"
+            f"rng must be a NumPy random generator, such as np.random.default_rng(0), got {short_repr(rng)}; "
+            "random_state(rng, shape) takes the number of states as its shape"
         )
     batch = batch_shape(shape)
     refuse_beyond_memory(2.0 * math.prod(batch) * robot.nq, f"random_state: a batch of shape {batch}")

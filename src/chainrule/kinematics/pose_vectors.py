@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from chainrule.algorithms.euler import ORDERS, angles, axes_of, rotation
 from chainrule.arguments import Array, number, one_of, rigid_transforms, rows_of
+from chainrule.calls import explains_arguments
 from chainrule.spatial import Transform
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ UNITS = (("x", "m"), ("y", "m"), ("z", "m"), ("angle 1", "rad"), ("angle 2", "ra
 """Names and units of the numbers of a pose vector."""
 
 
+@explains_arguments
 def pose_from_vector(x: ArrayLike, *, order: str = "rpy") -> Array:
     """Pose (..., 4, 4) of pose vectors (x, y, z, and three angles): (..., 6), m and rad.
 
@@ -39,6 +41,7 @@ def pose_from_vector(x: ArrayLike, *, order: str = "rpy") -> Array:
     return T
 
 
+@explains_arguments
 def vector_from_pose(T: Any, *, order: str = "rpy") -> Array:
     """Pose vectors (x, y, z, and three angles) of poses (..., 4, 4): (..., 6), m and rad.
 
@@ -57,6 +60,7 @@ def vector_from_pose(T: Any, *, order: str = "rpy") -> Array:
         return np.stack([*rows.translation, *angles(rows.rotation, order)], axis=-1)
 
 
+@explains_arguments
 def angles_are_singular(T: Any, *, order: str = "rpy", tolerance: float = 1e-6) -> NDArray[np.bool_]:
     """Whether the three angles of poses (..., 4, 4) are not unique, and their rates not finite: (...), booleans.
 

@@ -12,7 +12,7 @@ import numpy as np
 from chainrule import lazy
 from chainrule.arguments import MAX_STATES, Array, number, one_of, positive, rows_of
 from chainrule.core.mechanism import Mechanism
-from chainrule.display.text import text_of_arrays
+from chainrule.display.text import Advised, text_of_arrays
 from chainrule.errors import ShapeError, short_repr
 from chainrule.kinematics.poses import jacobian, pose
 
@@ -32,7 +32,7 @@ class Reach(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ReachSamples:
+class ReachSamples(Advised):
     """Places that a link or frame reaches, in the base frame: rows with a position and a posture each."""
 
     robot: Mechanism

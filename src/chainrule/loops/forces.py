@@ -17,7 +17,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.options import DRIVEN, LOADED, SOLVED
 from chainrule.core.rank import NEW_PART_TOLERANCE
 from chainrule.core.reading import find_velocities, read_state, read_wrenches
-from chainrule.display.text import text_of_arrays
+from chainrule.display.text import advises_names, text_of_arrays
 from chainrule.errors import ModelError, quoted
 from chainrule.functions import adapters
 from chainrule.functions.table import CONSTRAINTS, QD, QDD, TAU, WRENCH, Needs, Q
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@advises_names
 class LoopTorques(NamedTuple):
     """Torques of a robot with closed loops, and the wrench of each constraint on its second link."""
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from chainrule.calls import explains_arguments
 from chainrule.arguments import flag, number, one_of, positive, vector
 from chainrule.errors import ShapeError, short_repr
 from chainrule.formats.exact import snap
@@ -28,6 +29,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
 """The shapes, and the dimensions that each needs."""
 
 
+@explains_arguments
 def rigid_body(
     mass: Any = None,
     com: Any = None,

@@ -13,6 +13,7 @@ from types import MappingProxyType
 import numpy as np
 
 from chainrule.arguments import Array, one_of, positive
+from chainrule.calls import explains_arguments
 from chainrule.errors import ModelError
 from chainrule.spatial import Vector
 
@@ -58,6 +59,7 @@ POINTS = MappingProxyType({
 """Points in fractions of height: forward of the shoulder, towards the middle of the body, above the shoulder."""
 
 
+@explains_arguments
 def body_points(height: float = 1.75, side: str = "right") -> dict[str, Array]:
     """Points of the body that a hand goes to, in the frame of the shoulder of one side: (3,) each, in m.
 

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from chainrule.arguments import flag, number, positive, real_array, vector, word
+from chainrule.calls import explains_arguments, explains_methods
 from chainrule.core.validation import validate
+from chainrule.display.text import Advised
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, short_repr
 from chainrule.model import (
     GRAVITY,
@@ -48,8 +50,9 @@ ANGLES = ("lower", "upper", "velocity", "rest", "stribeck", "ripple_phase")
 """Properties of a turning joint that are angles or their rates."""
 
 
+@explains_methods
 @dataclass(frozen=True)
-class Builder:
+class Builder(Advised):
     """A robot that is being built. Each call returns a new builder; `robot()` makes the robot.
 
     >>> import chainrule as cr
@@ -465,6 +468,7 @@ class Builder:
         return f"<Builder {self.name!r}: {chain}{waiting}>"
 
 
+@explains_arguments
 def build(name: str = "robot", *, along: Any = "z", degrees: bool = False) -> Builder:
     """Begin a robot: links and joints follow, and `robot()` ends it.
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array, real_array, rows_of, together
+from chainrule.calls import explains_arguments
 from chainrule.core.joint_names import values_by_name
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_state
@@ -45,6 +46,7 @@ MIN_SINE = 1e-9
 """Sine of the elevation, or cosine of the abduction, below which two angles turn about one axis."""
 
 
+@explains_arguments
 def isb_angles(arm: Mechanism, q: ArrayLike) -> Array:
     """Angles of a human arm by the recommendation of the ISB, in the order of their names: (..., 7), rad.
 
@@ -65,6 +67,7 @@ def isb_angles(arm: Mechanism, q: ArrayLike) -> Array:
     return np.stack([plane, elevation, axial, elbow, pronation + PRONATION_AT_REST, wrist, 0.0 - radial], axis=-1)
 
 
+@explains_arguments
 def from_isb_angles(arm: Mechanism, angles: Any) -> Array:
     """The configuration of a human arm with given angles of the ISB, by order (..., 7) or by name: (..., nq), rad.
 

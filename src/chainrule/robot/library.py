@@ -15,7 +15,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.problems import Check
 from chainrule.core.validation import validate
 from chainrule.display.words import plain
-from chainrule.errors import MAX_COMPARED, FormatError, UnknownNameError, nearest, short_repr
+from chainrule.errors import MAX_COMPARED, FormatError, UnknownNameError, nearest, quoted, short_repr
 from chainrule.formats import native, packages, registry
 from chainrule.formats.recognition import refuse_thing
 from chainrule.formats.source import MAX_FILE_BYTES, Content, content_of, is_text
@@ -25,6 +25,18 @@ from chainrule.robot.building import from_file, refuse_unknown_options
 from chainrule.robot.robot import Robot
 
 _BUNDLED = files("chainrule").joinpath("robot", "models")
+
+MAKERS: Mapping[str, tuple[str, ...]] = {
+    "franka": ("panda", "panda_hand", "fr3"), "kuka": ("iiwa14",), "kinova": ("gen3",), "ufactory": ("xarm7",),
+    "unitree": ("go2", "g1"), "trossen": ("wx250s",), "widowx": ("wx250s",), "lerobot": ("so101",),
+    "universalrobot": ("ur3e", "ur5", "ur5e", "ur10e", "ur16e"), "unimation": ("puma560",),
+}  # fmt: skip
+"""The makers of bundled robots, which people load robots by."""
+
+ELSEWHERE = (
+    "cr.robots() lists the bundled ones; others are loaded from a file (URDF, MJCF, SDF), or by name from the package "
+    "robot_descriptions"
+)
 
 _TAKEN_OVER: dict[tuple[str, str], Callable[..., Model]] = {
     ("mujoco", "MjModel"): building.from_mujoco,
@@ -124,15 +136,17 @@ def _unknown_robot(name: str) -> UnknownNameError:
     known = (*robots(), *descriptions.names())
     close, described = nearest(name, known), f"{name.casefold()}_description"
     unknown = f"chainrule has no robot named {short_repr(name, MAX_COMPARED)}"
+    made = next((robots for maker, robots in MAKERS.items() if maker in plain(name)), None)
+    if made is not None:
+        return UnknownNameError(f"{unknown}; of that maker there {'is' if len(made) == 1 else 'are'} {quoted(made)}")
     if described in known:
         return UnknownNameError(f"{unknown}; did you mean {described!r}, which robot_descriptions has?")
     numbers = [re.findall(r"\d+[a-z]?", word.casefold()) for word in (name, close or "")]
-    if close is None or plain(close) == plain(name) or not numbers[0] or numbers[0] == numbers[1]:
+    if close is None:
+        return UnknownNameError(f"{UnknownNameError.of('robot', name, known, 'chainrule')}; {ELSEWHERE}")
+    if plain(close) == plain(name) or not numbers[0] or numbers[0] == numbers[1]:
         return UnknownNameError.of("robot", name, known, "chainrule")
-    return UnknownNameError(
-        f"{unknown}; the nearest name, {close!r}, is that of another robot. cr.robots() lists the bundled ones; others "
-        "are loaded from a file (URDF, MJCF, SDF), or by name from the package robot_descriptions"
-    )
+    return UnknownNameError(f"{unknown}; the nearest name, {close!r}, is that of another robot. {ELSEWHERE}")
 
 
 def _take_over(thing: object, options: dict[str, Any]) -> Model | None:

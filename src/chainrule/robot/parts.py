@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from chainrule.arguments import Array
 from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
 from chainrule.display.text import Table, lines_of, table_lines, terminal_columns
-from chainrule.errors import UnknownNameError, visible
+from chainrule.display.words import PARTS, unknown_attribute
+from chainrule.errors import UnknownAttributeError, UnknownNameError, visible
 from chainrule.model import Composite, Dof, Frame, Joint, Link, Model, Moved, Screw
 from chainrule.spatial import Transform
 
@@ -35,6 +36,15 @@ class View(Generic[T]):
     def name(self) -> str:
         """Its name."""
         return self.part.name
+
+    def _unknown(self, name: str) -> UnknownAttributeError:
+        """The error for a name that a link, joint or frame does not have."""
+        return unknown_attribute(self, name, PARTS, f"a {type(self).__name__.removesuffix('View').lower()}")
+
+    if not TYPE_CHECKING:  # type checkers know the names
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(name) if name.startswith("_") else self._unknown(name)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self.part == other.part
@@ -81,10 +91,24 @@ class Parts(Mapping[str, P], Generic[P]):
         self._parts = {part.name: part for part in parts}
         self._heading, self._row = heading, row
 
+    if not TYPE_CHECKING:  # type checkers know the names
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            what = f"robot.{self._what}s"
+            hint = f"{what}[{name!r}]" if name in self._parts else f"{what}[NAME] is one, and {what} all of them"
+            raise UnknownAttributeError(f"{what} has no attribute {name!r}; {hint}")
+
     def __getitem__(self, name: str) -> P:
         try:
             return self._parts[name]
         except (KeyError, TypeError):
+            if isinstance(name, int) and not isinstance(name, bool) and -len(self._parts) <= name < len(self._parts):
+                known = [*self._parts][name]
+                raise UnknownPartError(
+                    f"{self._where}: {self._what}s are found by their names: robot.{self._what}s[{known!r}]"
+                ) from None
             raise UnknownPartError.of(self._what, name, self._parts, self._where) from None
 
     def __iter__(self) -> Iterator[str]:
@@ -303,7 +327,7 @@ class JointView(PlacedView[Joint]):
 
     def __getattr__(self, name: str) -> Any:
         if name not in PER_DOF:
-            raise AttributeError(f"a joint has no attribute {name!r}; there are {', '.join(PER_DOF)} and others")
+            raise AttributeError(name) if name.startswith("_") else self._unknown(name)
         numbers = [float(getattr(dof, name)) for dof in self.part.dofs]
         if not numbers:
             raise AttributeError(f"joint {self.name!r} is fixed and has no {name}")

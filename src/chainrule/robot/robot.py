@@ -12,10 +12,11 @@ subject's class.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, ParamSpec
 
-from chainrule.calls import explains_arguments
+from chainrule.calls import explain_once, explains_arguments, explains_construction
 from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
 from chainrule.lazy import EAGER, method, methods
@@ -56,7 +57,8 @@ if TYPE_CHECKING or EAGER:
     from chainrule.symbolic.closed_form import answers, kinematics
     from chainrule.symbolic.closed_form.equations import equations as equations_of_motion
     from chainrule.symbolic.derivations import derivation
-else:  # the same modules, imported when a function of theirs is first looked up
+else:  # the same modules, imported when a function of theirs is first looked up, which then says what it takes
+    methods, method = partial(methods, wrap=explain_once), partial(method, wrap=explain_once)
     at = methods("chainrule.core.at")
     diagnosis = methods("chainrule.doctor.diagnosis")
     derivatives = methods("chainrule.dynamics.derivatives")
@@ -105,6 +107,7 @@ def _constructor(build: Callable[P, Model]) -> classmethod[Any, P, Robot]:
     return classmethod(make)
 
 
+@explains_construction
 class Robot(Mechanism):
     """A robot: an immutable model and the functions of its state.
 
@@ -124,7 +127,7 @@ class Robot(Mechanism):
     from_sdf = _constructor(building.from_sdf)
     from_dh = _constructor(building.from_dh)
     from_screws = _constructor(building.from_screws)
-    save = building.save
+    save = explain_once(building.save)
 
     # --- its parts by name; what looks wrong with it; another robot beside it: parts.py, comparison.py, doctor/ ---
     links = property(parts.links)

@@ -15,7 +15,8 @@ from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.subject import RobotSubject
 from chainrule.core.units import add_units, joint_quantity, quantity
-from chainrule.errors import UnknownNameError, import_optional
+from chainrule.display.words import ROBOT, called_here
+from chainrule.errors import UnknownAttributeError, UnknownNameError, import_optional
 from chainrule.model import Quantity
 
 Bound = Callable[..., Any]
@@ -33,7 +34,8 @@ class View:
     They are those of `functions`, where that is given: of the robot with parameters bound.
     """
 
-    called = ""
+    called = otherwise = ""
+    """What it is called, and what to do where it has no function."""
 
     def __init__(self, robot: Mechanism, owner: Any, functions: Any = None) -> None:
         self._robot, self._owner = robot, owner
@@ -60,6 +62,15 @@ class View:
         own = [*STATES] if self._owner is self._robot else []
         return own + [name for name in dir(kind) if not name.startswith("_") and _is_of_states(getattr(kind, name))]
 
+    def _unknown(self, name: str) -> UnknownAttributeError:
+        """The error for a name that a robot does not have either: what it is called here, or the nearest."""
+        here = called_here(name, ROBOT)
+        if here:
+            view = here[0].replace("robot.", f"robot.{self.called}.")
+            return UnknownAttributeError(f"robot.{self.called} has no function named {name!r}; use {view}")
+        error = UnknownNameError.of("function", name, self._names(), f"robot.{self.called}")
+        return UnknownAttributeError(str(error))
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
@@ -69,10 +80,10 @@ class View:
         state = STATES.get(name) if self._owner is self._robot else None
         if state is None and not _is_of_states(function):
             if not hasattr(type(self._owner), name):
-                raise AttributeError(str(UnknownNameError.of("function", name, self._names(), f"robot.{self.called}")))
-            raise AttributeError(
+                raise self._unknown(name)
+            raise UnknownAttributeError(
                 f"robot.{self.called} has the functions of states, and {name!r} is none of them; robot.{name} itself "
-                "has angles in radians and all else in SI"
+                f"has angles in radians and all else in SI{self.otherwise}"
             )
         bound: Bound = getattr(self._functions if state is None else self._owner, name)
 
@@ -119,6 +130,15 @@ class InDegrees(View):
     """Functions whose angles are in degrees. Made by `robot.degrees`."""
 
     called = "degrees"
+    otherwise = "; np.radians and np.degrees convert"
+
+    def _names(self) -> list[str]:
+        return [*(["limits"] if self._owner is self._robot else ()), *super()._names()]
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "limits" and self._owner is self._robot:
+            return self._robot.limits.in_degrees()
+        return super().__getattr__(name)
 
     def _call(self, function: Any, state: Quantity | None, bound: Bound, arguments: Any, options: Any) -> Any:
         if state is not None:

@@ -10,9 +10,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from chainrule.arguments import Array, flag, real_array, word
+from chainrule.calls import explains_construction
 from chainrule.errors import ShapeError, short_repr
 
 
+@explains_construction
 @dataclass(frozen=True)
 class Event:
     """A zero crossing of function(t, q, qd), one number for each state.

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from chainrule.calls import explains_construction
 from chainrule.simulation.plant import Plant, Scalars
 from chainrule.simulation.plant_calls import PlantCalls
 from chainrule.spatial import Scalar
 from chainrule.spatial.scalar import where
 
 
+@explains_construction
 @dataclass(frozen=True)
 class Stops:
     """Springs and dampers at the joint limits.
@@ -22,6 +24,7 @@ class Stops:
     damping: Any = 0.0
 
 
+@explains_construction
 @dataclass(frozen=True)
 class Impacts:
     """Hard stops at the joint limits: an approach at v ends in a rebound at restitution times v.

@@ -27,6 +27,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from chainrule.arguments import positive
+from chainrule.calls import explains_construction
 from chainrule.compile.traced_function import TracedFunction
 from chainrule.errors import ShapeError, UnknownNameError, short_repr
 from chainrule.spatial import Scalar
@@ -87,6 +88,7 @@ class Integrator(ABC):
             object.__setattr__(self, option, value)
 
 
+@explains_construction
 @dataclass(frozen=True)
 class FixedStep(Integrator):
     """An integrator with steps of dt seconds, compiled together with the robot and its torques."""
@@ -107,6 +109,7 @@ class FixedStep(Integrator):
         return replace(self, dt=1.0)
 
 
+@explains_construction
 @dataclass(frozen=True)
 class AdaptiveStep(Integrator):
     """An integrator of SciPy that chooses its steps to keep the error of each below rtol |y| + atol.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -489,7 +490,13 @@ class SourceReader:
         if is_controller(value):
             raise ShapeError(f"simulate: {what} must be numbers, samples or a function, got a controller")
         if callable(value):
+            refuse_other_arguments(value, what)
             return CalledSource(value, size, what, names, self.batch, undriven, self._read_torque if joints else None)
+        if joints and isinstance(value, str):
+            raise ShapeError(
+                f"simulate: torque must be numbers, a controller such as cr.PD(robot, target), or a function of "
+                f"(t, q, qd), got str ({short_repr(value)})"
+            )
         if joints:
             refuse_named_batch(self.robot.model.layout, value, f"simulate: {what}")
         array = self._read_values(value, size, what, names, joints)
@@ -517,6 +524,18 @@ def _has_rows(value: Any) -> bool:
         return any(isinstance(row, (list, tuple)) or np.ndim(row) for row in rows)
     array: Any = getattr(value, "magnitude", value)
     return values_by_name(value, "effort", "simulate: torque") is not None or np.ndim(array) >= 2
+
+
+def refuse_other_arguments(function: Any, what: str) -> None:
+    """An error where a function cannot be called with (t, q, qd)."""
+    try:
+        form = signature(function)
+    except (TypeError, ValueError):  # builtins that do not say what they take
+        return
+    try:
+        form.bind(0.0, (), ())
+    except TypeError:
+        raise ShapeError(f"simulate: {what} is a function of (t, q, qd), and the given one takes {form}") from None
 
 
 def is_controller(value: Any) -> bool:

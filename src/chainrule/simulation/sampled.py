@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from chainrule.algorithms.configuration import integrate
 from chainrule.arguments import Array, number, positive, real_array, refuse_nonfinite, whole_number
+from chainrule.calls import explains_construction
 from chainrule.compile.backend import columns
 from chainrule.errors import ShapeError
 from chainrule.functions.reference import scalars_of
@@ -45,6 +46,7 @@ NOISE_BLOCK = 256
 """Samples whose noise is drawn at once."""
 
 
+@explains_construction
 class Sampled:
     """A law as a digital controller runs it: evaluated at the times 0, period, 2 period, .., its torque held between.
 

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array, real_array, refuse_nonfinite, rows_of, whole_number
-from chainrule.calls import explains_arguments
+from chainrule.calls import explains_arguments, explains_methods
 from chainrule.core.at import takes_parameters, unbind
 from chainrule.core.derived import driven_velocities
 from chainrule.core.dimensions import refuse_named_batch
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameter_values import read_parameters
 from chainrule.core.reading import read_joints
+from chainrule.display.text import Advised
 from chainrule.errors import ShapeError, SimulationError, UnknownNameError, short_repr
 from chainrule.loops.constraints import residual as constraint_residual
 
@@ -104,7 +105,8 @@ def simulation(
     return Simulation(asked, chosen, asked.limits, takes_torques=torque is None)
 
 
-class Simulation:
+@explains_methods
+class Simulation(Advised):
     """A motion, or a batch of them, that `step` moves on. Made by `robot.simulation`.
 
     Attributes

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from chainrule.arguments import Array, real_array, refuse_nonfinite, rows_of
+from chainrule.calls import explains_construction
 from chainrule.compile.traced_function import TracedFunction
 from chainrule.control.laws.tracing import call_law, is_own_law, law_key, takes_time, traced_law
 from chainrule.errors import ShapeError, SimulationWarning, warn_user
@@ -105,6 +106,7 @@ TIME_ROUNDING = 1e-15
 INTERPOLATIONS = ("linear", "previous", "cubic")
 
 
+@explains_construction
 class Samples(Source):
     """Samples at times t (T,) with values (..., T, size), constant before the first and after the last.
 

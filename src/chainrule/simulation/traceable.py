@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from chainrule.arguments import Array
+from chainrule.calls import explains_construction
 from chainrule.compile.symbol_array import array_of, with_symbols
 from chainrule.compile.traced_function import ADVICE, TracedFunction, refuse_difference, trace_of_user
 from chainrule.errors import ShapeError
@@ -18,6 +19,7 @@ from chainrule.spatial import Scalar
 Scalars = Sequence[Scalar]
 
 
+@explains_construction
 class traceable:  # noqa: N801 (a decorator)
     """Mark a function of (t, q, qd) as plain arithmetic, to be compiled into the loop of a simulation.
 

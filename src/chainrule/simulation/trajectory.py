@@ -13,6 +13,7 @@ import scipy
 
 from chainrule import lazy
 from chainrule.arguments import Array, number, one_of, positive, read_only, real_array
+from chainrule.calls import explain_once, explains_methods
 from chainrule.control.motions.references import Reference
 from chainrule.core.at import bind
 from chainrule.core.mechanism import Mechanism
@@ -46,6 +47,7 @@ MAX_SAMPLES = 1e9
 """The number of samples that a trajectory may have."""
 
 
+@explains_methods
 @dataclass(frozen=True, eq=False)
 class Trajectory(MotionArrays[Array]):
     """A motion of a robot, or a batch of them, at the times t (T,): arrays of (..., T, n) in SI units.
@@ -158,7 +160,10 @@ class Trajectory(MotionArrays[Array]):
             or times.step == 0
             or not all(isinstance(x, (int, np.integer, type(None))) for x in (times.start, times.stop, times.step))
         ):
-            raise ShapeError(f"a trajectory is cut by slices of its samples, such as [100:200], got {times!r:.60}")
+            named = '; .column("q.JOINT") is one number over time' if isinstance(times, str) else ""
+            raise ShapeError(
+                f"a trajectory is cut by slices of its samples, such as [100:200], got {times!r:.60}{named}"
+            )
         cut = {name: getattr(self, name)[..., times, :] for name in COLUMNS}
         return replace(self, t=self.t[times], **cut)
 
@@ -349,11 +354,11 @@ class Trajectory(MotionArrays[Array]):
         show = studio_show.show_motion
         from_samples = staticmethod(recorded.from_samples)
     else:
-        plot = lazy.method("chainrule.plots.trajectory", "plot")
-        plot_torque_terms = lazy.method("chainrule.plots.motion_planes", "plot_torque_terms")
-        plot_torque_speed = lazy.method("chainrule.plots.motion_planes", "plot_torque_speed")
-        plot_phase = lazy.method("chainrule.plots.motion_planes", "plot_phase")
-        show = lazy.method("chainrule.studio.show", "show_motion")
+        plot = lazy.method("chainrule.plots.trajectory", "plot", explain_once)
+        plot_torque_terms = lazy.method("chainrule.plots.motion_planes", "plot_torque_terms", explain_once)
+        plot_torque_speed = lazy.method("chainrule.plots.motion_planes", "plot_torque_speed", explain_once)
+        plot_phase = lazy.method("chainrule.plots.motion_planes", "plot_phase", explain_once)
+        show = lazy.method("chainrule.studio.show", "show_motion", explain_once)
         from_samples = lazy.method("chainrule.motion.recorded", "from_samples", staticmethod)
 
     def save(self, path: str | PathLike[str]) -> None:

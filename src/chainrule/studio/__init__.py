@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import webbrowser
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from chainrule.errors import import_optional
+from chainrule.calls import explains_arguments
+from chainrule.errors import ArgumentError, import_optional
 from chainrule.robot.library import load
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 DEFAULT_ROBOT = "panda"
 
 
+@explains_arguments
 def open_studio(
     robot: Any = None,
     *,
@@ -64,3 +67,13 @@ def show_page(address: str) -> bool:
 def require_viser() -> None:
     """Refuse where the extra is not installed, and say how it is."""
     import_optional("viser", "the studio")
+
+
+class _Studio(ModuleType):
+    """This package, which says what opens the page where it is called itself."""
+
+    def __call__(self, *arguments: Any, **options: Any) -> NoReturn:
+        raise ArgumentError("cr.studio is a package, not a function; robot.show(q) opens the page in the browser")
+
+
+sys.modules[__name__].__class__ = _Studio

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chainrule.calls import explains_arguments
 from chainrule.compile.runtime import settings
 from chainrule.errors import ShapeError, short_repr
 
@@ -28,6 +29,7 @@ _state: dict[str, Any] = {"threads": None, "pool": None, "owner": None}
 _caller = threading.local()
 
 
+@explains_arguments
 def set_threads(count: int | None) -> None:
     """Set the number of threads for batches; None for the default: $CHAINRULE_THREADS, or the number of cores."""
     if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):

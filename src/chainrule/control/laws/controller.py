@@ -40,6 +40,7 @@ from chainrule.control.requirements import Actuated, actuated_velocities
 from chainrule.core.closure import closure_of
 from chainrule.core.derived import merged_model
 from chainrule.core.reading import read_state
+from chainrule.display.words import LAWS, unknown_attribute
 from chainrule.errors import ArgumentError
 from chainrule.functions.reference import scalars_of, stack
 from chainrule.loops.mobility import leading_velocities
@@ -108,6 +109,11 @@ class Controller(ABC):
         if "__init__" in vars(cls) and is_of_package(cls):
             cls.__init__ = explains_arguments(cls.__init__)  # type: ignore[method-assign]
 
+    if not TYPE_CHECKING:  # type checkers know the names
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(name) if name.startswith("_") else unknown_attribute(self, name, LAWS)
+
     @abstractmethod
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[list[Scalar], list[Scalar]]:
         """The torques (nv), in N m or N, and dz/dt (states)."""
@@ -165,6 +171,7 @@ class Controller(ABC):
         driven = set(self.actuated)
         return [t if i in driven else 0.0 for i, t in enumerate(tau)]
 
+    @explains_arguments
     def __call__(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, z: ArrayLike | None = None) -> Array:
         """The torque (..., nv) at the time t (...) in the state q, qd, z, for a loop of one's own."""
         return self.evaluate(t, q, qd, z)[0]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from chainrule.arguments import Array, positive
+from chainrule.calls import explains_arguments
 from chainrule.control.laws.targets import configurations
 from chainrule.control.requirements import gains, known_robot
 from chainrule.core.derived import driven_velocities, has_moving_mass
@@ -52,6 +53,7 @@ class Gains(NamedTuple):
         return text_of_arrays(self)
 
 
+@explains_arguments
 def default_gains(robot: Mechanism, q: ArrayLike | None = None, *, bandwidth: float = BANDWIDTH_HZ) -> Gains:
     """Gains kp, ki, kd that scale with the inertia of each joint at the configuration q.
 

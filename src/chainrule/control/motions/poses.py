@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from chainrule.arguments import Array, positive, read_only, real_array, rigid_transforms
+from chainrule.calls import explains_arguments, explains_methods
 from chainrule.control.motions.curves import (
     METHODS,
     Curve,
@@ -18,6 +20,7 @@ from chainrule.control.motions.curves import (
 )
 from chainrule.control.motions.references import sample_times
 from chainrule.control.motions.timing import LIMIT_TOLERANCE, waypoint_times
+from chainrule.display.text import Shown, Table
 from chainrule.errors import ShapeError
 from chainrule.functions.reference import stack
 from chainrule.lazy import cached_property
@@ -36,8 +39,9 @@ class SampledPoses(NamedTuple):
     A: Array
 
 
-@dataclass(frozen=True, eq=False)
-class PoseReference:
+@explains_methods
+@dataclass(frozen=True, eq=False, repr=False)
+class PoseReference(Shown):
     """A motion of a frame through poses: `reference(t)` is (T, V, A). Made by `cr.plan_pose`.
 
     V is the angular velocity and the velocity of the frame's origin, in base axes, as `frame="world"` of a Jacobian;
@@ -52,6 +56,13 @@ class PoseReference:
     """The origin, in m."""
     rotation: Curve = field(repr=False)
     """The rotation vector, in base axes, from the pose that the leg started at."""
+
+    def _view(self) -> Iterator[str | Table]:
+        count = len(self.times)
+        yield f"a motion of {self.duration:.6g} s through {count} poses: T, V, A = motion(t)"
+        header = ("time, s", "x, m", "y, m", "z, m")
+        rows = zip(self.times, self.poses[:, :3, 3], strict=True)
+        yield Table(header, [(float(t), *map(float, origin)) for t, origin in rows])
 
     @property
     def duration(self) -> float:
@@ -98,6 +109,7 @@ class PoseReference:
         return SampledPoses(t, *self(t))
 
 
+@explains_arguments
 def plan_pose(
     poses: ArrayLike,
     *,

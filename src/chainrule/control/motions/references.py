@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,9 +10,11 @@ import numpy as np
 import scipy
 
 from chainrule.arguments import Array, positive, read_only, real_array, refuse_nonfinite
+from chainrule.calls import explains_arguments, explains_methods
 from chainrule.control.motions.curves import Curve, extremes
 from chainrule.control.requirements import known_robot
 from chainrule.core.reading import read_joints, read_state
+from chainrule.display.text import Shown, Table
 from chainrule.errors import ShapeError
 from chainrule.kinematics.configurations import integrate
 from chainrule.lazy import cached_property
@@ -59,8 +62,9 @@ class DrivenLoops:
         return state, rates, consistent_acceleration(self.robot, state, rates, qdd, hold=names)
 
 
-@dataclass(frozen=True, eq=False)
-class Reference:
+@explains_methods
+@dataclass(frozen=True, eq=False, repr=False)
+class Reference(Shown):
     """A motion through way-points: `reference(t)` is (q, qd, qdd). Made by `cr.plan` and `cr.hold`.
 
     It stands still at the first way-point before t = 0, and at the last one after its duration.
@@ -82,6 +86,12 @@ class Reference:
     """The robot whose configurations these are, where they are not plain numbers."""
     loops: DrivenLoops | None = field(default=None, repr=False)
     """What keeps loops closed between way-points: the curve is that of the driven joints, and the others follow."""
+
+    def _view(self) -> Iterator[str | Table]:
+        count = len(self.times)
+        yield f"a motion of {self.duration:.6g} s through {count} way-points: q, qd, qdd = motion(t)"
+        header = ("time, s", *(f"q[{i}]" for i in range(self.nq)))
+        yield Table(header, [(float(t), *map(float, q)) for t, q in zip(self.times, self.waypoints, strict=True)])
 
     @property
     def duration(self) -> float:
@@ -148,6 +158,7 @@ def sample_times(dt: float, duration: float) -> Array:
     return step * np.arange(count, dtype=np.float64)
 
 
+@explains_arguments
 def hold(q: ArrayLike, robot: Mechanism | None = None) -> Reference:
     """The motion that stays at q (nq,). Configurations with quaternions need the robot as well.
 
