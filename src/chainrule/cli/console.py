@@ -384,7 +384,8 @@ class Numbers(click.ParamType[object]):
         except ValueError:
             self.fail(f"{value!r} should be numbers separated by commas, such as 0.1,0.2,0.3", param, ctx)
         if self.count is not None and len(numbers) != self.count:
-            self.fail(f"takes {self.count} numbers, got {len(numbers)}", param, ctx)
+            hint = f"; with commas between, such as {','.join(['0.1'] * self.count)}" if len(numbers) == 1 else ""
+            self.fail(f"takes {self.count} numbers, got {len(numbers)}{hint}", param, ctx)
         return numbers
 
 

@@ -167,6 +167,11 @@ def target_of(xyz: Array | None, rpy: Array | None, degrees: bool) -> tuple[Arra
     if rpy is None:
         return np.asarray(xyz), "position"
     angles = np.radians(rpy) if degrees else rpy
+    largest = float(np.abs(angles).max())
+    if not degrees and largest > 2 * np.pi:
+        raise click.UsageError(
+            f"--rpy: an angle is {largest:g} rad, more than one turn; if it is in degrees, give --degrees"
+        )
     T = np.eye(4)
     T[:3, :3] = [list(row) for row in Rotation.from_rpy(*(float(a) for a in angles))]
     if xyz is None:

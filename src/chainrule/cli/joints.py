@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from chainrule.arguments import Array
 from chainrule.cli.console import Table
-from chainrule.core.plausibility import degrees_hint
-from chainrule.errors import ModelWarning, UnknownNameError, visible, warn_user
+from chainrule.core.plausibility import warn_of_degrees
+from chainrule.errors import UnknownNameError, visible
 
 if TYPE_CHECKING:
     from chainrule.robot.robot import Robot
@@ -122,9 +122,8 @@ def positions(robot: Robot, values: JointValues | None, *, degrees: bool = False
     names, angles = robot.model.layout.coordinate_names, angle_coordinates(robot)
     base = _configuration(robot, values)
     q = _fill(robot, values, "coordinates", names, base, angles & degrees)
-    hint = "" if degrees else degrees_hint(robot.model.layout, q)
-    if hint:
-        warn_user(hint, ModelWarning)
+    if not degrees:
+        warn_of_degrees(robot, q, "")
     return q
 
 

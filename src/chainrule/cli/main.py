@@ -31,6 +31,15 @@ COMMANDS = (
 
 PROGRAM = "chainrule"
 
+WORDS = {
+    "fk": "pose", "fkine": "pose", "kinematics": "pose", "jacobian": "pose", "inverse_kinematics": "ik", "ikine": "ik",
+    "id": "torque", "rnea": "torque", "rne": "torque", "dynamics": "torque", "gravity": "torque", "sim": "simulate",
+    "run": "simulate", "list": "info", "robots": "info", "joints": "info", "links": "info", "check": "doctor",
+    "validate": "doctor", "diff": "compare", "codegen": "export", "view": "show", "teach": "studio", "gui": "studio",
+    "help": "--help", "version": "--version",
+}  # fmt: skip
+"""Words that people try, and the command that each is here."""
+
 EXIT_REFUSED = 1
 EXIT_INTERRUPTED = 130
 
@@ -53,6 +62,15 @@ class CommandFile(click.Command):
 
 class CommandGroup(click.Group):
     """Commands, some of them in files that are imported on demand."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is asked for; for a word of others, an error that names it."""
+        word = args[0] if args else ""
+        if word in WORDS and word not in self.commands:
+            raise click.UsageError(f"No such command {word!r}; that is `{PROGRAM} {WORDS[word]}`", ctx)
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a name, imported."""

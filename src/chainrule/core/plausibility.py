@@ -86,4 +86,4 @@ def warn_of_degrees(robot: Mechanism, q: Array, caller: str, *, computed: bool =
     hint = degrees_hint(robot.model.layout, q, computed=computed)
     if hint:
         robot.__dict__[WARNED] = True
-        warn_user(f"{caller}: {hint}", ModelWarning)
+        warn_user(f"{caller}: {hint}" if caller else hint, ModelWarning)
