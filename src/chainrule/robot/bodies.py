@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from chainrule.calls import explains_arguments
 from chainrule.arguments import flag, number, one_of, positive, vector
+from chainrule.calls import explains_arguments
 from chainrule.errors import ShapeError, short_repr
 from chainrule.formats.exact import snap
 from chainrule.model import Link

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from chainrule.arguments import together
+from chainrule.calls import explains_methods
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, quoted
 from chainrule.model import Link
 from chainrule.model.geometry import Shape
@@ -36,6 +37,7 @@ class PrincipalAxes(NamedTuple):
     """R_bp (3, 3): its columns are the principal axes in the body's frame, so that R^T I R = diag(moments)."""
 
 
+@explains_methods
 @dataclass(frozen=True, repr=False)
 class RigidBody:
     """Mass, center of mass and inertia of a body in its frame, and the shapes that it is made of.

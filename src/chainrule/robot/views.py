@@ -10,6 +10,7 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any
 
+from chainrule.calls import explains_methods
 from chainrule.core.degrees import in_degrees, in_radians, in_radians_by_name
 from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
@@ -28,6 +29,7 @@ STATES: Mapping[str, Quantity] = {
 """What the functions give that make states."""
 
 
+@explains_methods
 class View:
     """Functions of a robot, or of a subject, with other units. What it is called stands in `called`.
 
