@@ -32,7 +32,7 @@ COMMANDS = (
 PROGRAM = "chainrule"
 
 WORDS = {
-    "fk": "pose", "fkine": "pose", "kinematics": "pose", "jacobian": "pose", "inverse_kinematics": "ik", "ikine": "ik",
+    "fk": "pose", "fkine": "pose", "kinematics": "pose", "inverse_kinematics": "ik", "ikine": "ik",
     "id": "torque", "rnea": "torque", "rne": "torque", "dynamics": "torque", "gravity": "torque", "sim": "simulate",
     "run": "simulate", "list": "info", "robots": "info", "joints": "info", "links": "info", "check": "doctor",
     "validate": "doctor", "diff": "compare", "codegen": "export", "view": "show", "teach": "studio", "gui": "studio",

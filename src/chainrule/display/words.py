@@ -254,7 +254,7 @@ ROBOT = (
     Word("cr.study(robot, motions=...)", {BOOKS: "peak_torque rms_torque max_torque"}),
     Word("robot.workspace(samples)", {BOOKS: "reachable_workspace reach workspace_map"}),
     Word("robot.loops.close(q)", {BOOKS: "close_loops solve_loops closure close_loop"}),
-    Word("robot.doctor()", {BOOKS: "check validate diagnose lint"}),
+    Word("robot.doctor()", {BOOKS: "validate diagnose lint"}),
     Word("robot.compare(other)", {BOOKS: "diff equals isclose"}),
     Word("cr.ComputedTorque(robot, target)", {BOOKS: "computed_torque_control inverse_dynamics_control"}),
     Word("cr.PD(robot, target, kp, kd)", {BOOKS: "pd pd_control controller control"}),
