@@ -15,6 +15,25 @@ from chainrule.spatial import Symmetric, Transform, Vector
 from chainrule.spatial.physical import objection
 from chainrule.spatial.shapes import box, cylinder, rod
 
+# --- one grammar ---
+
+
+def test_every_number_of_a_joint_is_edited_by_part_and_number():
+    arm = cr.load("panda")
+    by_name = {
+        "panda_joint2.upper": 1.0, "panda_joint2.effort": 5.0, "panda_joint2.viscous": 0.1, "panda_link2.mass": 2.0
+    }  # fmt: skip
+    by_part = arm.edit(
+        links={"panda_link2": {"mass": 2.0}}, joints={"panda_joint2": {"upper": 1.0, "effort": 5.0, "viscous": 0.1}}
+    )
+    assert arm.edit(by_name) == by_part
+    assert (by_part.limits.upper[1], by_part.limits.effort[1]) == (1.0, 5.0)
+    with pytest.raises(cr.ModelError, match=r"joint 'panda_joint8' is fixed, so it has no 'upper'"):
+        arm.edit({"panda_joint8.upper": 1.0})
+    with pytest.raises(cr.UnknownNameError, match=r"robot 'panda' has no parameter named 'panda_joint2\.uper'"):
+        arm.edit({"panda_joint2.uper": 1.0})
+
+
 # --- links ---
 
 
@@ -57,8 +76,8 @@ def test_all_links_made_heavier_one_by_one_are_scale_masses():
         ({"inertia": (1.0, 1.0)}, "edit: link 'panda_link4': inertia must be 3 numbers"),
         ({"mass": float("nan")}, "edit: link 'panda_link4': mass must be finite"),
         ({"com": (0, 0)}, "edit: link 'panda_link4': com must have 3 numbers"),
-        ({"length": 0.0}, "edit: link 'panda_link4': length must be a positive number of metres"),
-        ({"length": -0.1}, "edit: link 'panda_link4': length must be a positive number of metres"),
+        ({"length": 0.0}, "edit: link 'panda_link4': length must be a positive number of meters"),
+        ({"length": -0.1}, "edit: link 'panda_link4': length must be a positive number of meters"),
         ({"toward": "panda_joint5"}, "edit: link 'panda_link4': toward says how the length is measured"),
     ],
 )

@@ -37,6 +37,7 @@ from chainrule.errors import (
 from chainrule.formats.exact import pose
 from chainrule.model import Composite, Joint, JointKind, Model, Moved, Screw, edits
 from chainrule.model.lengths import link_length, stretch_link
+from chainrule.model.parameters import KINDS
 from chainrule.model.parts import DOF_NUMBERS, with_both_directions
 from chainrule.robot.edits import friction_function, unit_of_number
 from chainrule.robot.placing import direction
@@ -72,7 +73,7 @@ def edit(
     ----------
     parameters
         Numbers of the robot in the words of `robot.at`: "link2.mass", "link2.com.x", "elbow.viscous", "elbow.origin.z",
-        "gravity.z", "hand.payload.mass".
+        "gravity.z", "hand.payload.mass"; and others of joints, such as "elbow.upper".
     links
         For each link any of: mass (kg), com (3,) in the link's frame (m), inertia about it in the link's axes (kg m^2):
         (xx, yy, zz), (xx, yy, zz, xy, xz, yz) or 3-by-3; length (m), and toward, the joint, link or frame to which it
@@ -118,7 +119,10 @@ def edit(
     >>> own.friction_torque([1.0, 2.0], [0.0, 0.0]).round(4).tolist()
     [0.0, 2.4]
     """
+    parameters, of_joints = _of_joints(robot.model, parameters)
     model = robot.model if parameters is None else edited_model(robot.model, "edit", parameters)
+    for joint, numbers in of_joints.items():
+        model = _edit_joints(model, joint, numbers)
     for pattern, numbers in _read(links, "links"):
         whole, single = _split(numbers)
         for link in _matching(pattern, model.index_of, "link", model):
@@ -143,6 +147,19 @@ def edit(
     for label, q in ({} if configurations is None else configurations).items():
         edited = add_configuration(edited, word(label, "edit: configurations"), q)
     return edited
+
+
+def _of_joints(model: Model, parameters: Any) -> tuple[Any, dict[str, dict[str, Any]]]:
+    """Numbers in the words of `robot.at`, and by joint those that only an edit changes, such as limits."""
+    if not isinstance(parameters, Mapping):
+        return parameters, {}
+    known, rest, found = {joint.name for joint in model.joints}, dict(parameters), dict[str, dict[str, Any]]()
+    for name, value in parameters.items():
+        joint, _, number = name.rpartition(".") if isinstance(name, str) else ("", "", "")
+        if joint in known and number in DOF_NUMBERS and number not in KINDS:
+            found.setdefault(joint, {})[number] = value
+            del rest[name]
+    return rest, found
 
 
 def _read(given: Any, what: str) -> list[tuple[str, dict[str, Any]]]:
@@ -188,7 +205,7 @@ def _edit_link(model: Model, name: str, numbers: Mapping[str, Any]) -> Model:
         raise ShapeError(f"{what}: toward says how the length is measured; give a length as well")
     if length is not None:
         way = link_length(model, name, None if toward is None else word(toward, f"{what}: toward"))
-        new = positive(length, f"{what}: length", "a positive number of metres", unit="m")
+        new = positive(length, f"{what}: length", "a positive number of meters", unit="m")
         model = stretch_link(model, name, new / float(way.norm()), way)
     index = model.index_of[name]
     link = model.links[index]
