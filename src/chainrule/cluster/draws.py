@@ -57,7 +57,7 @@ class Runs(FieldsShown):
         )
 
 
-class Drawn(Mapping[str, Any]):
+class DrawnValues(Mapping[str, Any]):
     """Drawn numbers by name, as a controller sees them; the names that it reads are remembered."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
@@ -127,12 +127,12 @@ class RunSampler:
             raise ShapeError(f"monte_carlo: {both} both give the torque; leave one out")
         if self.controller is None:
             return drawn.get("torque", self.torque)
-        seen = Drawn(drawn)
+        seen = DrawnValues(drawn)
         torque = self.controller(seen)
         self._refuse_unread(seen)
         return torque
 
-    def _refuse_unread(self, drawn: Drawn) -> None:
+    def _refuse_unread(self, drawn: DrawnValues) -> None:
         """An error for a name that neither the robot nor the controller knows: nothing would depend on it."""
         for name in drawn:
             if name in drawn.read or name in ARGUMENTS or is_parameter(name):

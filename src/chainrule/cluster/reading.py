@@ -23,7 +23,7 @@ from chainrule.motion.angles import scale_angles
 from chainrule.motion.columns import StateColumns, match_states, stated_factors
 from chainrule.motion.findings import Findings, list_places
 from chainrule.motion.recorded import from_table, read_smoothing
-from chainrule.motion.tables import Table, table_of
+from chainrule.motion.tables import RecordedTable, table_of
 from chainrule.simulation.trajectory import Trajectory
 
 ROWS_AT_A_TIME = 1 << 18
@@ -206,7 +206,7 @@ class Reading:
                 named[rest] = title
         return named
 
-    def _differentiate(self, robot: Mechanism, table: Table, named: dict[str, str]) -> tuple[Trajectory, str]:
+    def _differentiate(self, robot: Mechanism, table: RecordedTable, named: dict[str, str]) -> tuple[Trajectory, str]:
         """The motion of a recording, and which of its notes are warnings.
 
         Nothing is guessed of its units: a set of files has one unit, and each file would be judged by itself.

@@ -16,7 +16,7 @@ from chainrule.algorithms.kinematics import pose
 from chainrule.arguments import Array
 from chainrule.compile.cuda import device_arrays
 from chainrule.compile.cuda.context import DeviceContext
-from chainrule.compile.cuda.while_loop import Candidates, CudaFunction, CudaWhileLoop, features_of
+from chainrule.compile.cuda.while_loop import CudaFunction, CudaWhileLoop, DeviceCandidates, features_of
 from chainrule.compile.program import trace_function
 from chainrule.compile.runtime import memory_cache
 from chainrule.errors import ModelError, ShapeError
@@ -244,7 +244,7 @@ class DeviceSearch:
     bits: int
     work: DeviceContext
     names: tuple[str, ...]
-    _starts: dict[tuple[int, int], Candidates] = field(default_factory=dict, repr=False)
+    _starts: dict[tuple[int, int], DeviceCandidates] = field(default_factory=dict, repr=False)
 
     @staticmethod
     def of(robot: Mechanism, request: SearchRequest, bits: int, work: DeviceContext) -> DeviceSearch:
@@ -354,12 +354,12 @@ class DeviceSearch:
             search.from_configurations(search.result[:, : len(self.home)], True, FINAL_ITERATIONS_FACTOR)
         return search.result
 
-    def starts(self, first: int, count: int) -> Candidates:
+    def starts(self, first: int, count: int) -> DeviceCandidates:
         """Candidates of the sets from the first one on, on the device."""
         if (first, count) not in self._starts:
             q, numbers = self.seeds.sets(first, count)
             q = np.where(self.is_moved, q, self.home).reshape(-1, len(self.home))
-            starts = Candidates(self.array(q), self.array(features_of(numbers, self.seeds.scales)))
+            starts = DeviceCandidates(self.array(q), self.array(features_of(numbers, self.seeds.scales)))
             if first + count > MAX_SETS_KEPT:
                 return starts
             self._starts[first, count] = starts
@@ -378,7 +378,7 @@ class _Rounds:
         self.left = rows
         self._order: Any = None
 
-    def from_candidates(self, starts: Candidates, patient: bool) -> None:
+    def from_candidates(self, starts: DeviceCandidates, patient: bool) -> None:
         """From the nearest candidate of each set."""
         search = self.search
         sets = starts.features.shape[0]

@@ -40,7 +40,7 @@ OPENSIM = re.compile(r"/?jointset/[^/]+/([^/]+)/(value|speed)", re.IGNORECASE)
 """The heading of a coordinate in the tables of OpenSim 4: with the joint's name before the coordinate's."""
 
 
-class Heading(NamedTuple):
+class ColumnHeading(NamedTuple):
     """A heading, and what it says of a unit."""
 
     title: str
@@ -52,7 +52,7 @@ class Heading(NamedTuple):
     """The unit that a line of units, or the object that the column comes from, says."""
 
     @classmethod
-    def of(cls, title: str, unit: str | None = None) -> Heading:
+    def of(cls, title: str, unit: str | None = None) -> ColumnHeading:
         """The heading of a column; `unit` is that of a line of units or of an object."""
         bare, own = split_heading(title)
         line = None if unit is None or spell_unit(unit) in NO_UNIT else spell_unit(unit)
@@ -122,7 +122,7 @@ def match_columns(
     longest = max(titles, key=len, default="")
     if len(longest) > MAX_HEADING:
         raise ShapeError(f"a column's heading has {len(longest)} letters, {short_repr(longest)}; headings are names")
-    headings = {title: Heading.of(title, (units or {}).get(title)) for title in titles}
+    headings = {title: ColumnHeading.of(title, (units or {}).get(title)) for title in titles}
     clock = _time_column(list(headings.values()), time)
     chosen = _read_columns(columns or {}, list(headings), layout)
     reasons = dict.fromkeys(chosen, "as columns=... says")
@@ -177,7 +177,7 @@ def match_states(
 
     columns: those that a user names, {"qd.elbow": "speed 3"}; positions by the coordinate alone too.
     """
-    headings = {title: Heading.of(title) for title in names}
+    headings = {title: ColumnHeading.of(title) for title in names}
     named = {name if name.partition(".")[0] in KINDS else f"q.{name}": title for name, title in (columns or {}).items()}
     by_kind: dict[str, tuple[str, ...]] = {}
     units: dict[str, str] = {}
@@ -274,7 +274,7 @@ def is_time(title: str) -> bool:
     return "".join(word for word in _words(bare) if word not in FILLERS) in TIMES
 
 
-def _time_column(headings: Sequence[Heading], time: str | None) -> str | None:
+def _time_column(headings: Sequence[ColumnHeading], time: str | None) -> str | None:
     titles = [heading.title for heading in headings]
     if time is not None:
         if time not in titles:
@@ -300,7 +300,7 @@ def _read_columns(columns: Mapping[str, str], titles: list[str], layout: Layout)
     return chosen
 
 
-def _match_by_number(left: Sequence[Heading], layout: Layout, findings: Findings) -> dict[str, str]:
+def _match_by_number(left: Sequence[ColumnHeading], layout: Layout, findings: Findings) -> dict[str, str]:
     """Columns q1, q2, .. or joint_1, joint_2, .. by their numbers, where none has the name of a joint."""
     sets: dict[str, dict[int, list[str]]] = {}
     for heading in left:

@@ -10,7 +10,7 @@ import numpy as np
 
 from chainrule.arguments import file_path, refuse_beyond_memory
 from chainrule.errors import FormatError
-from chainrule.motion.tables import Table, table_of
+from chainrule.motion.tables import RecordedTable, table_of
 from chainrule.motion.text import parse_text
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".log", ".mot", ".sto")
@@ -20,12 +20,12 @@ BYTES_PER_NUMBER = 2
 """The fewest bytes of text that a number takes in a file, with its separator."""
 
 
-def read_table(source: Any) -> Table:
+def read_table(source: Any) -> RecordedTable:
     """The table in a file, or in an object: a dictionary, a pandas or pyarrow table, NumPy's records, messages."""
     return read_file(file_path(source)) if isinstance(source, (str, PathLike)) else table_of(source)
 
 
-def read_file(path: Path) -> Table:
+def read_file(path: Path) -> RecordedTable:
     """The table in a file of text or in a Parquet, .npz or .npy file."""
     suffix = path.suffix.lower()
     if not path.is_file():
@@ -52,7 +52,7 @@ def read_file(path: Path) -> Table:
         raise FormatError(f"{str(path)!r} cannot be read: {error.strerror or error}") from error
 
 
-def _read_numpy(path: Path) -> Table:
+def _read_numpy(path: Path) -> RecordedTable:
     try:
         with path.open("rb") as file:
             stored = np.load(file, allow_pickle=False)

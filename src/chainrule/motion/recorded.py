@@ -25,7 +25,7 @@ from chainrule.motion.columns import Matched, match_columns, stated_factors
 from chainrule.motion.differentiation import MIN_SAMPLES, SMOOTHERS, differentiate
 from chainrule.motion.findings import Findings, list_places
 from chainrule.motion.manifold import normalize, to_velocities
-from chainrule.motion.tables import Table, nanoseconds
+from chainrule.motion.tables import RecordedTable, nanoseconds
 from chainrule.motion.times import CleanTimes, clean_times, frame_times, in_seconds, interval_in_seconds, merge_samples
 from chainrule.quantities import in_si, is_quantity
 from chainrule.simulation.trajectory import Trajectory
@@ -131,7 +131,7 @@ def from_samples(
 
 def from_table(
     robot: Mechanism,
-    table: Table,
+    table: RecordedTable,
     *,
     columns: Mapping[str, str] | None = None,
     time: str | None = None,
@@ -198,7 +198,7 @@ def from_table(
 
 
 def _table_times(
-    table: Table, matched: Matched, time: str | None, rate: float | None, time_unit: Any, findings: Findings
+    table: RecordedTable, matched: Matched, time: str | None, rate: float | None, time_unit: Any, findings: Findings
 ) -> Array:
     """The times of a table's samples, in s."""
     per_second = None if rate is None else positive(rate, "rate", "a positive number of samples a second")
@@ -217,7 +217,7 @@ def _table_times(
     return in_seconds(column, matched.units[matched.time], time_unit, findings)
 
 
-def _general_degrees(table: Table, degrees: Any) -> bool | None:
+def _general_degrees(table: RecordedTable, degrees: Any) -> bool | None:
     """Whether all angles are in degrees, as a user or the header of a file says."""
     if degrees is None:
         return table.degrees

@@ -19,7 +19,7 @@ MAX_EXACT = 2**63
 
 
 @dataclass(frozen=True)
-class Table:
+class RecordedTable:
     """Columns of numbers, nan where a cell is empty."""
 
     columns: Mapping[str, Array]
@@ -36,7 +36,7 @@ class Table:
         return len(next(iter(self.columns.values()), ()))
 
 
-def table_of(source: Any) -> Table:
+def table_of(source: Any) -> RecordedTable:
     """The table in an object."""
     if type(source).__module__.startswith("xarray.") and hasattr(source, "data_vars"):
         return _of_dataset(source)
@@ -59,7 +59,7 @@ def table_of(source: Any) -> Table:
     )
 
 
-def _of_columns(columns: Iterable[tuple[Any, Any]], stated: Mapping[str, str] | None = None) -> Table:
+def _of_columns(columns: Iterable[tuple[Any, Any]], stated: Mapping[str, str] | None = None) -> RecordedTable:
     """The table of columns by name; `stated`: their units, where the object has them."""
     arrays: dict[str, Array] = {}
     units = dict(stated or {})
@@ -93,7 +93,9 @@ def _of_columns(columns: Iterable[tuple[Any, Any]], stated: Mapping[str, str] | 
         raise ShapeError(f"the columns of a recording must have the same length, got {sizes}")
     if not arrays:
         raise ShapeError("the recording has no columns of numbers")
-    return Table(arrays, {name: unit for name, unit in units.items() if name in arrays}, left_out=tuple(left_out))
+    return RecordedTable(
+        arrays, {name: unit for name, unit in units.items() if name in arrays}, left_out=tuple(left_out)
+    )
 
 
 def nanoseconds(dates: Any) -> Any:
@@ -105,7 +107,7 @@ def nanoseconds(dates: Any) -> Any:
     return np.where(np.isnat(dates), np.nan, whole) if np.isnat(dates).any() else whole
 
 
-def _of_frame(frame: Any) -> Table:
+def _of_frame(frame: Any) -> RecordedTable:
     """A DataFrame; its index is a column too where it has a name or holds times."""
     columns = [(str(name), _of_series(frame.iloc[:, k])) for k, name in enumerate(frame.columns)]
     names = [name for name, _ in columns]
@@ -129,7 +131,7 @@ def _of_series(series: Any) -> Any:
     return series.to_numpy(dtype=float, na_value=np.nan)
 
 
-def _of_dataset(data: Any) -> Table:
+def _of_dataset(data: Any) -> RecordedTable:
     """A Dataset of xarray along time: a column for each variable, or for each label of its other dimension."""
     (along, *others) = [name for name in data.dims if is_time(str(name))] or [None]
     if along is None or others:
@@ -161,7 +163,7 @@ def _of_dataset(data: Any) -> Table:
     return _of_columns(columns, units)
 
 
-def _of_messages(messages: Sequence[Any]) -> Table:
+def _of_messages(messages: Sequence[Any]) -> RecordedTable:
     """A list of messages like ROS's sensor_msgs/JointState: a row each, by the names that each gives."""
     names = list(dict.fromkeys(str(name) for message in messages for name in message.name))
     places = {name: k for k, name in enumerate(names)}
@@ -181,10 +183,10 @@ def _of_messages(messages: Sequence[Any]) -> Table:
     times = np.array([(stamp[0] - first) + stamp[1] * 1e-9 if stamp else np.nan for stamp in stamps])
     columns = {name: rows[:, k] for name, k in places.items()}
     if np.isnan(times).all():
-        return Table(columns)
+        return RecordedTable(columns)
     if "time" in columns:
         raise ShapeError("messages have a joint named 'time', beside the times of their headers; rename it")
-    return Table({"time": times, **columns}, {"time": "s"})
+    return RecordedTable({"time": times, **columns}, {"time": "s"})
 
 
 def _stamp(message: Any) -> tuple[int, int] | None:

@@ -18,7 +18,7 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.errors import FormatError, visible
 from chainrule.motion.findings import Findings
-from chainrule.motion.tables import Table
+from chainrule.motion.tables import RecordedTable
 from chainrule.motion.units import is_unit
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -42,7 +42,7 @@ GROUPED = re.compile(r"[+-]?[0-9]{1,3}([,.' \u00a0\u2009\u202f][0-9]{3})+([.,][0
 """A number with marks between thousands."""
 
 
-class Heading(NamedTuple):
+class TableHeading(NamedTuple):
     """The names of the columns, and where they stand in a file."""
 
     titles: list[str]
@@ -54,7 +54,7 @@ class Heading(NamedTuple):
     """The numbers of its lines: that of the names, and that of the units where there is one."""
 
 
-def parse_text(content: bytes, name: str) -> Table:
+def parse_text(content: bytes, name: str) -> RecordedTable:
     """The table in the text of a file. Its head is looked at as text; rows of numbers are parsed where they are."""
     try:
         return _parse(plain_text(content, name), name)
@@ -77,7 +77,7 @@ def plain_text(content: bytes, name: str) -> bytes:
     return content
 
 
-def _parse(content: bytes, name: str) -> Table:
+def _parse(content: bytes, name: str) -> RecordedTable:
     lines = decode(content[:HEAD_BYTES]).split("\n")
     if len(content) > HEAD_BYTES and len(lines) > 1:
         lines.pop()  # it may be cut off
@@ -101,7 +101,7 @@ def _parse(content: bytes, name: str) -> Table:
     said = re.search(r"^\s*inDegrees\s*[=:,;\t]?\s*(yes|no)", "\n".join(heading.facts), re.IGNORECASE | re.MULTILINE)
     degrees = None if said is None else said[1].lower() == "yes"
     columns = {title: numbers[:, k] for k, title in enumerate(heading.titles)}
-    return Table(columns, heading.units, degrees, tuple(findings.table))
+    return RecordedTable(columns, heading.units, degrees, tuple(findings.table))
 
 
 def decode(content: bytes) -> str:
@@ -187,7 +187,7 @@ def _has_decimal_commas(rows: list[str], separator: str | None, name: str) -> bo
     return True
 
 
-def _heading(before: list[str], separator: str | None, width: int, name: str) -> Heading:
+def _heading(before: list[str], separator: str | None, width: int, name: str) -> TableHeading:
     """The names of the columns, in the last line before the numbers that has as many cells, but for a line of units.
 
     A line that is no comment goes before one that is.
@@ -222,7 +222,7 @@ def _heading(before: list[str], separator: str | None, width: int, name: str) ->
     units = (
         {} if below is None else {t: unit.strip("[]() ") for t, unit in zip(titles, rows[below], strict=True) if unit}
     )
-    return Heading(titles, units, before[:place], [i + 1 for i in (place, below) if i is not None])
+    return TableHeading(titles, units, before[:place], [i + 1 for i in (place, below) if i is not None])
 
 
 def _cells_of_words(line: str, separator: str | None, width: int) -> list[str]:

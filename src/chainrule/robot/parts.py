@@ -24,7 +24,7 @@ T = TypeVar("T", Link, Joint, Frame)
 F = TypeVar("F", Joint, Frame)
 
 
-class View(Generic[T]):
+class PartView(Generic[T]):
     """A part of a robot, and the model that it belongs to."""
 
     part: T
@@ -53,7 +53,7 @@ class View(Generic[T]):
         return hash(self.name)
 
 
-class PlacedView(View[F]):
+class PlacedView(PartView[F]):
     """A part with a frame of its own, placed in that of a link."""
 
     @property
@@ -72,7 +72,7 @@ class PlacedView(View[F]):
         return np.array([*self.part.origin.rotation.rpy()], dtype=float)
 
 
-P = TypeVar("P", bound=View[Any])
+P = TypeVar("P", bound=PartView[Any])
 
 PER_DOF = (
     "lower", "upper", "velocity", "effort", "viscous", "coulomb", "coulomb_negative", "rotor", "gear", "armature",
@@ -172,7 +172,7 @@ def position(T: Transform) -> str:
 # --- links ---
 
 
-class LinkView(View[Link]):
+class LinkView(PartView[Link]):
     """A link of a robot: its mass, center of mass and inertia, and what it is joined to."""
 
     @property

@@ -33,7 +33,7 @@ class CudaFunction:
         work.launch(self._code, self.name, blocks, threads, [len(out), *given, out])
 
 
-class Candidates(NamedTuple):
+class DeviceCandidates(NamedTuple):
     """Sets of candidates to start from, on a device."""
 
     candidates: Any
@@ -55,12 +55,12 @@ class CudaWhileLoop:
         self.shape = while_codegen.WhileShape(shared, own, state, start)
         self._code = CudaCode(
             codegen.prelude(bits)
-            + while_codegen.nearest_kernel("nearest", own, features, candidates, bits)
+            + while_codegen.nearest_kernel("nearest", own, features, candidates)
             + while_codegen.while_kernel("until", tape, start, bits),
             {**facts, "bits": bits},
         )
 
-    def choose(self, work: DeviceContext, order: Any, own: Any, starts: Candidates, chosen: Any) -> None:
+    def choose(self, work: DeviceContext, order: Any, own: Any, starts: DeviceCandidates, chosen: Any) -> None:
         """Write the places of the nearest candidate of each set (rows, sets), for the rows listed or for all."""
         rows, sets = chosen.shape
         blocks = (-(-rows // while_codegen.THREADS),)

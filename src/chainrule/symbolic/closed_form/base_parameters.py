@@ -41,7 +41,7 @@ EXACT_DENOMINATOR = 1 << 10
 """Largest denominator of coefficients that count as exact."""
 
 
-class BaseParameters(NamedTuple):
+class SymbolicBaseParameters(NamedTuple):
     """Base parameters of a robot, and its mass matrix and gravity torques in them."""
 
     definitions: tuple[tuple[sp.Symbol, sp.Expr], ...]
@@ -54,7 +54,7 @@ class BaseParameters(NamedTuple):
 class TermsInBaseParameters(Terms):
     """Terms whose mass matrix and gravity torques are given in base parameters."""
 
-    def __init__(self, symbolic: SymbolicModel, base: BaseParameters) -> None:
+    def __init__(self, symbolic: SymbolicModel, base: SymbolicBaseParameters) -> None:
         super().__init__(symbolic)
         self.base = base
 
@@ -154,7 +154,7 @@ def _subtract(a: dict[K, Fraction], b: dict[K, Fraction], factor: Fraction) -> d
     return result
 
 
-def base_parameters(symbolic: SymbolicModel, terms: Terms) -> BaseParameters:
+def base_parameters(symbolic: SymbolicModel, terms: Terms) -> SymbolicBaseParameters:
     """The base parameters p_1, p_2, .. of a symbolic model, and M and g in them."""
     if not symbolic.parameters:
         raise ModelError("there are no symbols to gather: ask for robot.equations('symbolic')")
@@ -188,7 +188,7 @@ def base_parameters(symbolic: SymbolicModel, terms: Terms) -> BaseParameters:
     g = [rewrite(x) for x in terms.g]
     definitions = tuple(zip(names, map(separation.meaning, basis.members), strict=True))
     values = {name: float(meaning.subs({**symbolic.parameters})) for name, meaning in definitions}
-    return BaseParameters(definitions, values, M, g)
+    return SymbolicBaseParameters(definitions, values, M, g)
 
 
 def free_letter(symbolic: SymbolicModel, letters: Sequence[str] = ("p", "P", "base", "combination")) -> str:
