@@ -109,7 +109,7 @@ def test_shapes_of_the_model_and_a_point():
             {"mass": 1.0, "shape": "cylinder", "radius": 1.0},
             "a cylinder takes radius and length, and length is missing",
         ),
-        ({"mass": 1.0, "shape": "sphere", "radius": -1.0}, "radius must be a positive number of metres"),
+        ({"mass": 1.0, "shape": "sphere", "radius": -1.0}, "radius must be a positive number of meters"),
         ({"mass": 1.0, "shape": "box", "size": (1, 0, 1)}, "size must be positive lengths"),
         (
             {"mass": 1.0, "shape": Capsule(0.1, 0.4), "radius": 0.1},

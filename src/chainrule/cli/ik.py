@@ -52,7 +52,7 @@ EXIT_NOT_SOLVED = 1
     "chainrule ik panda --xyz 0.4,0.1,0.5 --rpy 180,0,0 --degrees",
     "chainrule ik planar_2r --xyz 0,1.6,0 --q0 0.1,1 --method newton --history --plot newton.png",
     "chainrule ik ur5 --xyz 0.3,0.2,0.4 --rpy 0,1.5,0 --all --json      # every solution in closed form",
-    failure="the target was not reached, and the nearest place is printed",
+    failure="the target was not reached, and the nearest pose is printed",
     keywords={
         "limits=False": "--ignore-limits",
         "robot.inverse_kinematics solves it numerically": "leave out --all to solve it numerically",

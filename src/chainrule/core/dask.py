@@ -3,7 +3,7 @@
 `takes_dask` (`core/declaration.py`) makes a function of arrays one of Dask arrays. What is here knows nothing about the
 function. Its answer to an empty batch tells the names, shapes and types of its results, and its errors what is wrong
 with the arguments. Later the function itself is called on the chunks, so that numbers and errors are those of NumPy
-arrays. The robot travels along.
+arrays. The robot is pickled with each task.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from chainrule.errors import ShapeError, quoted, short_repr
 from chainrule.model import Layout
 
 
-class Labelled(NamedTuple):
+class Labeled(NamedTuple):
     """A DataArray among the arguments of a call."""
 
     argument: str
@@ -47,13 +47,13 @@ def match_dimensions(layout: Layout, arguments: Mapping[str, Any], caller: str) 
         return given
     _refuse_other_rows(given, caller)
     found = [each for name, value in given.items() for each in _tables_of(layout, name, value, caller)]
-    labelled = [each for each in found if each.batch != tuple(batch_dimensions(len(each.batch)))]
-    dimensions = tuple(dict.fromkeys(dimension for each in labelled for dimension in each.batch))
-    if len(labelled) < 2 or not dimensions:
+    labeled = [each for each in found if each.batch != tuple(batch_dimensions(len(each.batch)))]
+    dimensions = tuple(dict.fromkeys(dimension for each in labeled for dimension in each.batch))
+    if len(labeled) < 2 or not dimensions:
         return given
     for dimension in dimensions:
-        _refuse_other_labels(dimension, [each for each in labelled if dimension in each.batch], caller)
-    for each in labelled:
+        _refuse_other_labels(dimension, [each for each in labeled if dimension in each.batch], caller)
+    for each in labeled:
         if each.key is None:
             given[each.argument] = each.spread(dimensions)
         else:
@@ -75,11 +75,11 @@ def refuse_named_batch(layout: Layout, value: Any, what: str) -> Any:
     return value
 
 
-def _tables_of(layout: Layout, name: str, value: Any, caller: str) -> list[Labelled]:
+def _tables_of(layout: Layout, name: str, value: Any, caller: str) -> list[Labeled]:
     """The DataArrays in an argument: itself, or entries of a dictionary of joints or of a Dataset."""
     if is_data_array(value):
         _, axis = joint_dimension(value, f"{caller}: {name}")
-        return [Labelled(name, None, value, (value.dims[axis],))]
+        return [Labeled(name, None, value, (value.dims[axis],))]
     if not isinstance(value, Mapping):
         return []
     found = []
@@ -87,11 +87,11 @@ def _tables_of(layout: Layout, name: str, value: Any, caller: str) -> list[Label
         if is_data_array(entry):
             places = layout.by_joint.get(key)
             has_several = places is not None and max(places.joint.kind.nq, places.joint.kind.nv) > 1
-            found.append(Labelled(name, key, entry, tuple(entry.dims[-1:]) if has_several else ()))
+            found.append(Labeled(name, key, entry, tuple(entry.dims[-1:]) if has_several else ()))
     return found
 
 
-def _refuse_other_labels(dimension: str, tables: list[Labelled], caller: str) -> None:
+def _refuse_other_labels(dimension: str, tables: list[Labeled], caller: str) -> None:
     """Raise where two DataArrays have other labels, or the same ones in another order, along one dimension."""
     marked = [each for each in tables if dimension in each.array.coords]
     for each in marked[1:]:

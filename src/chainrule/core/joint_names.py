@@ -56,7 +56,7 @@ def read_joint_array(model: Model, value: Any, quantity: Quantity, what: str, of
     named = values_by_name(value, quantity, what)
     if named is not None:
         return array_by_name(model, named, quantity, what)
-    return rows_of(value, len(layout.records_of(quantity)), what, of, layout.labelled_units[quantity])
+    return rows_of(value, len(layout.records_of(quantity)), what, of, layout.labeled_units[quantity])
 
 
 def read_joint_values(model: Model, value: Any, quantity: Quantity | None, what: str) -> Array:
@@ -69,7 +69,7 @@ def read_joint_values(model: Model, value: Any, quantity: Quantity | None, what:
     named = values_by_name(value, quantity, what)
     if named is not None:
         return array_by_name(model, named, quantity, what)
-    return real_array(value, what, None if quantity is None else model.layout.labelled_units[quantity])
+    return real_array(value, what, None if quantity is None else model.layout.labeled_units[quantity])
 
 
 def values_by_name(value: Any, quantity: Quantity | None, what: str) -> NamedValues | None:
@@ -138,8 +138,8 @@ def _of_data_array(value: Any, what: str) -> NamedValues:
 
 def joint_dimension(value: Any, what: str) -> tuple[tuple[str, ...], int]:
     """The names of joints that label one of the dimensions of a DataArray, and which it is."""
-    labelled = [d for d in value.dims if d in value.coords and _are_names(list(value.coords[d].values.tolist()))]
-    chosen = [d for d in LABEL_DIMENSIONS if d in labelled] or labelled
+    labeled = [d for d in value.dims if d in value.coords and _are_names(list(value.coords[d].values.tolist()))]
+    chosen = [d for d in LABEL_DIMENSIONS if d in labeled] or labeled
     if len(chosen) != 1:
         raise ShapeError(
             f"{what} is a DataArray, and {'none' if not chosen else 'more than one'} of its dimensions "

@@ -76,8 +76,8 @@ def inverse_kinematics(
         Poses in the base frame (..., 4, 4), batched; or pose vectors (..., 6) as `pose_vector` gives them, x, y, z in m
         and three angles in rad; or a dictionary of links and their targets, all to be reached by one configuration.
     q0
-        Configurations (..., nq) to start from, moved to the nearest place within the limits. Without it, iterations
-        begin at the best of some random configurations.
+        Initial guesses (..., nq), clipped to the joint limits. Without it, iterations begin at the best of some random
+        configurations.
     link
         The link or frame; the end-effector unless one is named.
     method

@@ -147,7 +147,7 @@ def payload(
 ) -> Array:
     """The largest mass, in kg, that a frame can hold at rest within the effort limits: (...).
 
-    com: where its centre of mass is, in the frame, in m. Zero where the robot can not even hold itself, infinite
+    com: where its center of mass is, in the frame, in m. Zero where the robot can not even hold itself, infinite
     where no motor feels the weight.
 
     >>> import chainrule as cr

@@ -50,7 +50,7 @@ class ManipulabilityEllipsoid(FieldsShown):
         return ManipulabilityEllipsoid(self.kind, self.task, self.axes[index], self.lengths[index], self.rank)
 
     def along(self, direction: Array) -> Array:
-        """The distance from the centre to the surface in a direction (..., m): 1 / |axes^T d / lengths|."""
+        """The distance from the center to the surface in a direction (..., m): 1 / |axes^T d / lengths|."""
         d = unit_vectors(direction, self.axes.shape[-1], "along: direction", "a number for each axis")
         try:
             parts = np.einsum("...ij,...i->...j", self.axes, d)

@@ -114,7 +114,7 @@ def by_name(robot: Mechanism, values: ArrayLike) -> dict[str, Any]:
     """
     if values_by_name(values, "position", "by_name") is not None:
         return names_and_values(robot.model.layout, read_joints(robot, values, "position", "by_name"), is_position=True)
-    array = real_array(values, "by_name", robot.model.layout.labelled_units["position"])
+    array = real_array(values, "by_name", robot.model.layout.labeled_units["position"])
     is_position = array.shape[-1:] != (robot.nv,) or robot.nq == robot.nv
     array = read_joints(robot, array, "position" if is_position else "velocity", "by_name")
     return names_and_values(robot.model.layout, array, is_position)

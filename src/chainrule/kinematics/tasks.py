@@ -108,7 +108,7 @@ def task_rank(robot: Mechanism, link: str | None = None, *, task: str | None = N
 
 def rows_of_task(task: str) -> tuple[int, ...]:
     """The rows of a task, by its name."""
-    return TASKS[one_of(TASKS, task, "task")]
+    return TASKS[one_of(TASKS, task, "task", "a Jacobian (targets have 'axis' and 'pointing' too)")]
 
 
 def jacobian_rows(robot: Mechanism, q: ArrayLike, link: str | None, task: str, frame: str = "world") -> Array:

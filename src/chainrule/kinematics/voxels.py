@@ -53,7 +53,7 @@ class VoxelBox(NamedTuple):
 
 
 class Dexterity(NamedTuple):
-    """For each occupied cell: its centre (cells, 3), the samples in it, and the share of approach directions found."""
+    """For each occupied cell: its center (cells, 3), the samples in it, and the share of approach directions found."""
 
     centers: Array
     counts: NDArray[np.int64]

@@ -175,7 +175,7 @@ class Layout:
         return tuple(UNITS[quantity][record.unit] for record in self.records_of(quantity))
 
     @cached_property
-    def labelled_units(self) -> Mapping[Quantity, tuple[tuple[str, str], ...]]:
+    def labeled_units(self) -> Mapping[Quantity, tuple[tuple[str, str], ...]]:
         """The joint and the SI unit of each number of each quantity, for messages: ("joint 'elbow'", "rad")."""
         return {
             quantity: tuple((f"joint {record.name!r}", units[record.unit]) for record in self.records_of(quantity))

@@ -174,17 +174,17 @@ def _shape(shape: Any, dimensions: dict[str, Any]) -> Shape | str:
     _refuse_other_dimensions(name, dimensions)
     if name in ("rod", "point"):
         if name == "rod":
-            positive(dimensions["length"], "rigid_body: length", "a positive number of metres", unit="m")
+            positive(dimensions["length"], "rigid_body: length", "a positive number of meters", unit="m")
         return name
     if name in ("box", "ellipsoid"):
         full = vector(dimensions["size"], "rigid_body: size", "m")
         for x in full:
             positive(x, "rigid_body: size", "positive lengths, in m", unit="m")
         return Box(full) if name == "box" else Ellipsoid(full / 2)
-    r = positive(dimensions["radius"], "rigid_body: radius", "a positive number of metres", unit="m")
+    r = positive(dimensions["radius"], "rigid_body: radius", "a positive number of meters", unit="m")
     if name == "sphere":
         return Sphere(r)
-    along = positive(dimensions["length"], "rigid_body: length", "a positive number of metres", unit="m")
+    along = positive(dimensions["length"], "rigid_body: length", "a positive number of meters", unit="m")
     return Cylinder(r, along) if name == "cylinder" else Capsule(r, along)
 
 

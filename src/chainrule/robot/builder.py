@@ -133,7 +133,7 @@ class Builder(Advised):
                 f".fixed(...).link({name!r}, ...)"
             )
         u = self.along if along is None else direction(along, f"{here}: along")
-        far = 0.0 if length is None else positive(length, f"{here}: length", "a positive number of metres", unit="m")
+        far = 0.0 if length is None else positive(length, f"{here}: length", "a positive number of meters", unit="m")
         end = u * far
         length = None if length is None else far
         numbers = {"mass": mass, "com": com, "inertia": inertia, "shape": shape, "size": size, "radius": radius,

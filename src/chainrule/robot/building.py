@@ -426,18 +426,18 @@ def _links(n: int, masses: Any, coms: Any, inertias: Any) -> list[Link]:
     if masses is None:
         return [Link(f"link{i + 1}") for i in range(n)]
     weights = _per_joint(masses, n, "masses", "kg")
-    centres = [Vector(0.0, 0.0, 0.0)] * n
+    centers = [Vector(0.0, 0.0, 0.0)] * n
     if coms is not None:
         array = real_array(coms, "coms", "m")
         if array.shape != (n, 3):
             raise ShapeError(f"coms must have shape ({n}, 3), a point for each link, got {array.shape}")
-        centres = [Vector(*row) for row in array.tolist()]
+        centers = [Vector(*row) for row in array.tolist()]
     if inertias is None:
-        return [Link(f"link{i + 1}", m, c) for i, (m, c) in enumerate(zip(weights, centres, strict=True))]
+        return [Link(f"link{i + 1}", m, c) for i, (m, c) in enumerate(zip(weights, centers, strict=True))]
     given = as_list(inertias, "inertias")
     if len(given) != n:
         raise ShapeError(f"inertias must have an entry for each of the {n} links, got {len(given)}")
     return [
         Link(f"link{i + 1}", m, c, symmetric(I, f"inertias[{i}]"))
-        for i, (m, c, I) in enumerate(zip(weights, centres, given, strict=True))
+        for i, (m, c, I) in enumerate(zip(weights, centers, given, strict=True))
     ]

@@ -134,7 +134,7 @@ def with_constraint(
     """Close a loop: tie two links or frames, each at a 4-by-4 transform in its own frame.
 
     kind: "point", the two origins coincide; "hinge", their z axes do too; "weld", their orientations; "distance",
-    they are so many metres apart.
+    they are so many meters apart.
 
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r").with_constraint("distance", "base", "tip", distance=1.5)

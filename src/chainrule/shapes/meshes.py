@@ -190,7 +190,7 @@ def _split_at_creases(corners: Array, triangles: Triangles) -> Surface:
     one, two = one[meet], two[meet]
     soft = np.einsum("ij,ij->i", normals[faces[one]], normals[faces[two]]) > CREASE
     one, two = one[soft], two[soft]
-    same = start[one] == start[two]  # neighbours usually run along their edge in opposite directions
+    same = start[one] == start[two]  # neighbors usually run along their edge in opposite directions
     corner_one = np.concatenate([3 * faces[one] + first[one], 3 * faces[one] + second[one]])
     partner_of_first = np.where(same, first[two], second[two])
     partner_of_second = np.where(same, second[two], first[two])

@@ -421,7 +421,7 @@ def _of_chunks(values: Any, where: ArrayLike | None, label: str, names: Sequence
 
 
 def _by_pairs(parts: Sequence[Any], merge: Callable[[Any, Any], Any]) -> Any:
-    """All parts merged: neighbours, then neighbours of those, so that few errors of rounding add up."""
+    """All parts merged: neighbors, then neighbors of those, so that few errors of rounding add up."""
     level = list(parts)
     while len(level) > 1:
         odd = level[-1:] if len(level) % 2 else []
