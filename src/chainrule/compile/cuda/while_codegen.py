@@ -126,7 +126,7 @@ def while_kernel(name: str, tape: Tape, start: int, bits: int) -> str:
     )
 
 
-def nearest_kernel(name: str, own: int, count: int, candidates: int, bits: int) -> str:
+def nearest_kernel(name: str, own: int, count: int, candidates: int) -> str:
     """The kernel `name(rows, order, own, sets, features, chosen)`: of each set, the candidate nearest to a row.
 
     Launch it with a thread for each row. The distance of a candidate is the product of its features (`feature_pitch`
