@@ -26,6 +26,7 @@ UPWARD = {
     ("simulation.trajectory", "plots.cards"): "Trajectory as a notebook shows it",
     ("simulation.trajectory", "robot.robot"): "Trajectory.load makes the robot that the file holds",
     ("simulation.trajectory", "motion.files"): "Trajectory.load",
+    ("symbolic.derivations.derivation", "figures.derivations"): "derivation(figures=True)",
     ("study.study", "cluster.studies"): "Study.run on a cluster",
 }
 """Imports inside functions that point the other way: pictures that an object draws of itself, files that hold robots."""

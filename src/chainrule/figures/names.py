@@ -34,9 +34,10 @@ class FigureNames:
     """The points of each link that have symbols: its joints, frames and center of mass."""
 
     @staticmethod
-    def of(model: Model, symbols: Mapping[Any, Any] | None = None) -> FigureNames:
+    def of(model: Model, symbols: Mapping[Any, Any] | Choices | None = None) -> FigureNames:
         """The names of a model; `symbols` are those of the user, by the names that they replace."""
-        names = Namer(model, Choices.of("symbolic", symbols)).name_all()
+        choices = symbols if isinstance(symbols, Choices) else Choices.of("symbolic", symbols)
+        names = Namer(model, choices).name_all()
         return FigureNames(model, names, tuple(_points(model, names.model, k) for k in range(len(model.links))))
 
     def coordinate(self, body: Body) -> str | None:

@@ -21,6 +21,7 @@ from chainrule.kinematics.configurations import home
 from chainrule.model import Body
 from chainrule.shapes.parts import up_direction
 from chainrule.shapes.skeleton import JointPlace, Skeleton, at, place, skeleton
+from chainrule.symbolic.closed_form.choices import Choices
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -39,7 +40,9 @@ class Posture:
     view: View
 
     @staticmethod
-    def of(robot: Mechanism, caller: str, q: ArrayLike | None, symbols: Mapping[Any, Any] | None = None) -> Posture:
+    def of(
+        robot: Mechanism, caller: str, q: ArrayLike | None, symbols: Mapping[Any, Any] | Choices | None = None
+    ) -> Posture:
         """The posture at one configuration; that at home if none is given."""
         merged = Mechanism(merged_model(robot), backend_of(robot))
         state = home(robot) if q is None else one_state(robot, caller, "q", q)

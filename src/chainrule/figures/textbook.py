@@ -56,17 +56,21 @@ def figure(
     ['g', 'q_{1}', 'q_{2}', 'L_{1}', 'L_{2}', 'm_{1}', 'm_{2}']
     """
     with_frames = flag(frames, "figure: frames")
-    posture = Posture.of(robot, "figure", q, symbols)
+    return figure_of(Posture.of(robot, "figure", q, symbols), frames=with_frames)
+
+
+def figure_of(posture: Posture, *, frames: bool = True) -> Figure:
+    """The figure of a posture."""
     sketch = Sketch(posture.view)
     places = draw_stick(sketch, posture)
     for joint, body in posture.joints():
         draw_coordinate(sketch, posture, joint, body, places[joint.name])
     _draw_lengths(sketch, posture)
     _draw_masses(sketch, posture)
-    if with_frames:
+    if frames:
         draw_frames(sketch, posture)
     draw_gravity(sketch, posture)
-    return Figure(sketch.scene(), f"{visible(robot.name)}, with the symbols of its equations")
+    return Figure(sketch.scene(), f"{visible(posture.robot.name)}, with the symbols of its equations")
 
 
 def draw_coordinate(sketch: Sketch, posture: Posture, joint: JointPlace, body: Body, here: Array) -> None:

@@ -1,12 +1,13 @@
 """How to add a form of document, from outside: the steps of `documents/document.py`, for AsciiDoc."""
 
 import re
+from base64 import b64encode
 
 import pytest
 
 import chainrule as cr
 from chainrule.symbolic.closed_form.summary import summary
-from chainrule.symbolic.documents.blocks import CodeBlock, Equation, Heading, Paragraph, TableBlock, pieces
+from chainrule.symbolic.documents.blocks import CodeBlock, Equation, FigureBlock, Heading, Paragraph, TableBlock, pieces
 from chainrule.symbolic.documents.document import FORMS, Document
 from chainrule.symbolic.documents.line_breaks import display, math
 
@@ -35,6 +36,10 @@ def block_text(block, style):
     if isinstance(block, TableBlock):
         rows = [" ".join(f"|{text_of(cell, style)}" for cell in row) for row in (block.header, *block.rows)]
         return "\n".join(["|===", rows[0], "", *rows[1:], "|==="])
+    if isinstance(block, FigureBlock):
+        return (
+            f".{plain(block.picture.caption)}\nimage::data:image/png;base64,{b64encode(block.picture.png()).decode()}[]"
+        )
     assert isinstance(block, CodeBlock)
     return f"[source,{block.language}]\n----\n{block.text}\n----"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from chainrule.arguments import flag
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import UnknownNameError
 from chainrule.symbolic.answers.derived import Derivation
@@ -58,6 +59,7 @@ def derivation(
     tip_wrench: Any = None,
     external: Any = None,
     frame: str | None = None,
+    figures: bool = False,
 ) -> Derivation:
     """The equations of motion of a robot, or its velocities, derived step by step, with numbers beside the symbols.
 
@@ -83,6 +85,9 @@ def derivation(
     tip_wrench, external, frame
         Wrenches as of `equations`: True for symbols, names of links, or six numbers, which are those of the sample
         state. They go through every step of the recursions; the other methods have their torques by virtual work.
+    figures
+        Whether the robot is drawn with its symbols at the sample state, and with what the method speaks of: the free
+        bodies of its links, velocities, screw axes. LaTeX has them in TikZ; other forms need the extra `plot`.
 
     >>> import chainrule as cr
     >>> print(cr.load("pendulum").derivation("lagrange").title)
@@ -99,6 +104,7 @@ def derivation(
         *start,
         *problem.sample(),
         *sample_wrenches(problem),
+        *(_figures(problem, method) if flag(figures, "derivation: figures") else ()),
         *sections(problem),
         *(final_equations(problem) if has_masses else ()),
     )
@@ -107,3 +113,9 @@ def derivation(
     equations = problem.equations
     groups = equations.symbolic.ring.groups
     return Derivation(f"{title} of {robot.name}", blocks, style, equations.alphabet(), groups)
+
+
+def _figures(problem: DerivationProblem, method: str) -> list[Block]:
+    from chainrule.figures.derivations import figure_blocks
+
+    return figure_blocks(problem, method)

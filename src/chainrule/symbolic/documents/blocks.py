@@ -1,10 +1,10 @@
-"""The blocks that documents are made of: headings, paragraphs, equations, tables and code."""
+"""The blocks that documents are made of: headings, paragraphs, equations, tables, code and figures."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from chainrule.symbolic.algebra.expressions import expression_or_matrix
 from chainrule.symbolic.documents.printing import PLAIN, Style
@@ -71,7 +71,31 @@ class CodeBlock:
     language: str = ""
 
 
-Block: TypeAlias = Heading | Paragraph | Equation | TableBlock | CodeBlock
+class Picture(Protocol):
+    """A figure of a document: it writes itself in the languages of documents."""
+
+    @property
+    def caption(self) -> str:
+        """The sentence below it."""
+
+    def svg(self) -> str:
+        """The picture as SVG."""
+
+    def png(self) -> bytes:
+        """The picture as PNG."""
+
+    def tikz(self) -> str:
+        """The picture as a tikzpicture, for the package tikz with the library arrows.meta."""
+
+
+@dataclass(frozen=True)
+class FigureBlock:
+    """A figure with its caption."""
+
+    picture: Picture
+
+
+Block: TypeAlias = Heading | Paragraph | Equation | TableBlock | CodeBlock | FigureBlock
 
 
 @dataclass(frozen=True)

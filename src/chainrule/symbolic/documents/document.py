@@ -3,8 +3,8 @@
 How to add a form, for example AsciiDoc:
 
 1. Write a function that takes a `DocumentContent` and returns the text of the file. It writes the title and all kinds
-   of blocks of `documents/blocks.py`: Heading, Paragraph, Equation, TableBlock and CodeBlock. `documents/markdown.py`
-   is a short example.
+   of blocks of `documents/blocks.py`: Heading, Paragraph, Equation, TableBlock, CodeBlock and FigureBlock.
+   `documents/markdown.py` is a short example.
 2. In that function, take a text apart with `pieces(text)`. A piece that is a string is plain text: escape it. All other
    pieces are mathematics. For LaTeX, `line_breaks.math(piece, style)` writes a piece, and
    `line_breaks.display(equation, style)` an equation. From LaTeX, `plain_text.line` makes Unicode text and

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from html import escape as escape_html
 
 from chainrule.symbolic.documents.blocks import (
     Block,
     DocumentContent,
     Equation,
+    FigureBlock,
     Heading,
     Paragraph,
     TableBlock,
@@ -40,6 +42,9 @@ table { border-collapse: collapse; margin: .8rem 0; font-size: .93rem; font-vari
 th, td { padding: .25rem .8rem; border-bottom: 1px solid #dfe3e8; text-align: left; white-space: nowrap; }
 th { border-bottom: 2px solid #b9c1cb; font-weight: 600; }
 pre { background: #f6f7f9; padding: .8rem; overflow-x: auto; font-size: .88rem; }
+figure { margin: 1.4rem 0; text-align: center; break-inside: avoid; }
+figure img { max-width: 100%; }
+figcaption { color: #5b6673; font-size: .9rem; margin-top: .4rem; }
 @media print {
   body { margin: 0; max-width: none; font-size: 11px; }
   .equation { break-inside: avoid; overflow: visible; }
@@ -105,6 +110,11 @@ def _block(block: Block, style: Style) -> str:
         return f'<div class="equation">{mathml(display(block, style), display=True, css_brackets=True)}{unit}</div>'
     if isinstance(block, TableBlock):
         return _table(block, style)
+    if isinstance(block, FigureBlock):
+        data = b64encode(block.picture.svg().encode()).decode()
+        caption = _escape(block.picture.caption)
+        image = f'<img alt="{caption}" src="data:image/svg+xml;base64,{data}"/>'
+        return f"<figure>{image}<figcaption>{caption}</figcaption></figure>"
     lines = "\n".join(_escape(line) for line in block.text.expandtabs(4).split("\n"))
     return f"<pre><code>{lines}</code></pre>"
 

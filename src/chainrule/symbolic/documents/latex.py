@@ -8,6 +8,7 @@ from chainrule.symbolic.documents.blocks import (
     Block,
     DocumentContent,
     Equation,
+    FigureBlock,
     Heading,
     Paragraph,
     TableBlock,
@@ -32,6 +33,9 @@ PREAMBLE = r"""\documentclass[a4paper]{article}
 \newcommand{\fit}[1]{\sbox{\whole}{$\displaystyle #1$}%
   \ifdim\wd\whole>0.84\linewidth\resizebox{0.84\linewidth}{!}{\usebox{\whole}}\else\usebox{\whole}\fi}
 """
+TIKZ = "\\usepackage{tikz}\n\\usetikzlibrary{arrows.meta}\n"
+"""What a document with figures needs."""
+
 MAX_LETTERS = 60.0
 """Width from which on a line is made smaller if it does not fit, in letters."""
 
@@ -47,7 +51,8 @@ def article(page: DocumentContent) -> str:
     """The LaTeX of a complete article."""
     body = "\n\n".join(_block(block, page.style) for block in page.blocks)
     title = f"\\title{{{escape(page.title)}}}\n\\date{{}}"
-    return f"{PREAMBLE}{title}\n\n\\begin{{document}}\n\\maketitle\n\n{body}\n\n\\end{{document}}\n"
+    tikz = TIKZ if any(isinstance(block, FigureBlock) for block in page.blocks) else ""
+    return f"{PREAMBLE}{tikz}{title}\n\n\\begin{{document}}\n\\maketitle\n\n{body}\n\n\\end{{document}}\n"
 
 
 def escape(text: str) -> str:
@@ -72,6 +77,9 @@ def _block(block: Block, style: Style) -> str:
         return _equation(block, style)
     if isinstance(block, TableBlock):
         return table(block, style, _text)
+    if isinstance(block, FigureBlock):
+        caption = f"\\par\\smallskip\\small {escape(block.picture.caption)}"
+        return f"\\begin{{center}}\n{block.picture.tikz()}{caption}\n\\end{{center}}"
     lines = block.text.replace("\\end{verbatim}", "\\end {verbatim}")
     return f"\\begin{{verbatim}}\n{lines}\n\\end{{verbatim}}"
 

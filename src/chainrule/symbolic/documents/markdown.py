@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 
 from chainrule.symbolic.documents.blocks import (
     Block,
     DocumentContent,
     Equation,
+    FigureBlock,
     Heading,
     Paragraph,
     TableBlock,
@@ -58,6 +60,8 @@ def block_text(block: Block, style: Style) -> str:
         return f"$$\n{display(block, style)}{unit}\n$$"
     if isinstance(block, TableBlock):
         return _table(block, style)
+    if isinstance(block, FigureBlock):
+        return f"![{escape(block.picture.caption)}](data:image/png;base64,{b64encode(block.picture.png()).decode()})"
     longest = max(map(len, re.findall("`+", block.text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{block.language}\n{block.text}\n{fence}"

@@ -14,6 +14,7 @@ from chainrule.symbolic.documents.blocks import (
     Block,
     DocumentContent,
     Equation,
+    FigureBlock,
     Formula,
     Heading,
     Paragraph,
@@ -108,6 +109,8 @@ def _block(block: Block, style: Style) -> str:
         return "\n".join(f"    {row}".rstrip() for row in equation(block, style).split("\n"))
     if isinstance(block, TableBlock):
         return _table(block, style)
+    if isinstance(block, FigureBlock):
+        return "\n".join(wrap_text(f"[Figure: {_plain(block.picture.caption)}]", terminal_columns(MAX_COLUMNS)))
     return block.text
 
 
