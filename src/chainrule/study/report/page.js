@@ -164,7 +164,7 @@ function showJoint() {
   document.querySelectorAll(".joint[id]").forEach((row, j) => row.classList.toggle("chosen", j === state.joint));
   for (const select of document.querySelectorAll("select.joints")) select.value = state.joint;
   const joint = joints[state.joint];
-  boxChart("by-activity", data.activities.map((a) => a.title), data.activities.map((a) => a.boxes.torque[state.joint]), `${joint.label}, ${units(joint.turns)[3]}`, { height: 300, bottom: 118, left: 110 });
+  boxChart("by-activity", data.activities.map((a) => a.title), data.activities.map((a) => a.boxes.torque[state.joint]), `${joint.label}, ${units(joint.turns)[3]}`, { height: 300, bottom: 118, left: 126 });
 }
 function choose(number) {
   state.activity = number;
