@@ -83,7 +83,7 @@ def dh_figure(robot: Mechanism, q: ArrayLike | None = None, *, convention: str, 
     >>> import chainrule as cr
     >>> figure = cr.load("scara").textbook.dh_figure(convention="modified")
     >>> sorted(name for name in figure.scene.vectors())
-    ['a_{1}', 'a_{2}', 'd_{3}']
+    ['a_{1}', 'a_{3}', 'd_{3}']
     """
     posture = Posture.of(robot, "dh_figure", q)
     end = find_link(posture.robot, link)

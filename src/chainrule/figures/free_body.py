@@ -65,8 +65,13 @@ def free_body(
 
     >>> import chainrule as cr
     >>> body = cr.load("planar_2r").textbook.free_body([0.0, 0.0], link="link1")
-    >>> {name: arrow.value.round(2).tolist() for name, arrow in body.scene.vectors().items() if name != "scale"}
-    {'f_{1}': [0.0, 19.62, 0.0], '-f_{2}': [0.0, -9.81, 0.0], 'F_{1}': [0.0, 9.81, 0.0], ...}
+    >>> for name, arrow in body.scene.vectors().items():
+    ...     print(name, arrow.value.round(2).tolist())
+    n_{1} [0.0, 0.0, 29.43]
+    -n_{2} [0.0, 0.0, -9.81]
+    f_{1} [0.0, 19.62, 0.0]
+    -f_{2} [0.0, -9.81, 0.0]
+    F_{1} [0.0, 9.81, 0.0]
     """
     posture = Posture.of(robot, "free_body", q)
     state = [one_state(robot, "free_body", name, x) for name, x in (("qd", qd), ("qdd", qdd))]
@@ -86,8 +91,8 @@ def free_body(
     forces = [SpatialVector(f"f_{{{i}}}", origin, in_base(i, table.f[i - 1]), BLUE)]
     moments = [SpatialVector(f"n_{{{i}}}", origin, in_base(i, table.n[i - 1]), VERMILLION)]
     for k in (body.index for body in posture.bodies if body.parent == i):
-        forces.append(SpatialVector(f"-f_{{{k}}}", posture.T[k, :3, 3], -in_base(k, table.f[k - 1]), BLUE))
-        moments.append(SpatialVector(f"-n_{{{k}}}", posture.T[k, :3, 3], -in_base(k, table.n[k - 1]), VERMILLION))
+        forces.append(SpatialVector(f"-f_{{{k}}}", posture.T[k, :3, 3], 0.0 - in_base(k, table.f[k - 1]), BLUE))
+        moments.append(SpatialVector(f"-n_{{{k}}}", posture.T[k, :3, 3], 0.0 - in_base(k, table.n[k - 1]), VERMILLION))
     for text, point, moment, force in loads:
         forces.append(SpatialVector(text.format("f"), point, force, BLUE))
         moments.append(SpatialVector(text.format("n"), point, moment, VERMILLION))

@@ -53,7 +53,7 @@ def figure(
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
     >>> [label.text.latex for label in arm.textbook.figure([0.4, 0.6], frames=False).scene.labels]
-    ['g', 'q_{1}', 'q_{2}', 'L_{1}', 'L_{2}', 'm_{1}', 'm_{2}']
+    ['q_{1}', 'q_{2}', 'L_{1}', 'L_{2}', 'm_{1}', 'm_{2}', 'g']
     """
     with_frames = flag(frames, "figure: frames")
     return figure_of(Posture.of(robot, "figure", q, symbols), frames=with_frames)
