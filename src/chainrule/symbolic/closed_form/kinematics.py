@@ -15,6 +15,12 @@ from chainrule.core.reading import find_link
 from chainrule.display.text import Advised
 from chainrule.symbolic.closed_form.kinematic_summary import summary
 from chainrule.symbolic.closed_form.kinematic_terms import KinematicTerms
+from chainrule.symbolic.closed_form.moving_point import (
+    AccelerationTermsInSymbols,
+    VelocityTermsInSymbols,
+    acceleration_terms,
+    velocity_terms,
+)
 from chainrule.symbolic.closed_form.symbolic_model import symbolic_model
 from chainrule.symbolic.documents.blocks import Equation, Formula, Paragraph
 from chainrule.symbolic.documents.document import Document
@@ -70,6 +76,50 @@ class KinematicEquations(Advised, KinematicTerms):
     >>> arm.pose_vector[5], arm.analytic_jacobian[5, :]
     (q_1 + q_2, Matrix([[1, 1]]))
     """
+
+    def velocity_terms(
+        self, point: Any = None, *, point_velocity: Any = None, frame: str = "world"
+    ) -> VelocityTermsInSymbols:
+        """The velocity of a point that moves in the frame of the link: V_BORG + R V_Q + Omega x R P_Q, in m/s.
+
+        Arguments are those of robot.textbook.velocity_terms, in numbers or expressions.
+
+        >>> import chainrule as cr
+        >>> cr.load("planar_2r").kinematic_equations("link1").velocity_terms("tip", frame="body").relative[1]
+        L_2*qdot_2*cos(q_2)
+        """
+        return velocity_terms(self.robot, self.symbolic, self.link, point, {"point_velocity": point_velocity}, frame)
+
+    def acceleration_terms(
+        self,
+        point: Any = None,
+        *,
+        point_velocity: Any = None,
+        point_acceleration: Any = None,
+        frame: str = "world",
+        gravity: bool = False,
+    ) -> AccelerationTermsInSymbols:
+        """The acceleration of a point that moves in the frame of the link, by its five terms, in m/s^2.
+
+        Parameters
+        ----------
+        point
+            P_Q in the frame of the link, three numbers or expressions, in m: its origin if none is given. Or a link or
+            frame that this link carries.
+        point_velocity, point_acceleration
+            V_Q and its rate as seen in the frame of the link; zero if left out.
+        frame
+            The axes of all terms: "world", those of the base; "body", the link's own.
+        gravity
+            Whether to take the acceleration less g, as an accelerometer reads it.
+
+        >>> import chainrule as cr
+        >>> terms = cr.load("planar_2r").kinematic_equations("link1").acceleration_terms("tip", frame="body")
+        >>> terms.coriolis[0], terms.centripetal[1]
+        (-2*L_2*qdot_1*qdot_2*cos(q_2), -L_2*qdot_1**2*sin(q_2))
+        """
+        given = {"point_velocity": point_velocity, "point_acceleration": point_acceleration}
+        return acceleration_terms(self.robot, self.symbolic, self.link, point, given, frame, gravity)
 
     def __repr__(self) -> str:
         return f"<Pose and Jacobian of {self.link!r} of {self.robot.model.name!r} in closed form>"
