@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,6 +14,8 @@ from chainrule.wheels.plane import planar_rotation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+    from chainrule.wheels.equations import WheelEquations
 
 NONHOLONOMIC = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
 """From (v, omega) to the body twist (v, 0, omega): wheels that do not slip sideways."""
@@ -42,6 +45,10 @@ class Base:
         at, V = together({"pose": at, "twist": self.twist(controls)}, "pose_rates")
         return (planar_rotation(at[..., 2]) @ V[..., None])[..., 0]
 
+    def equations(self) -> WheelEquations:
+        """The kinematics in SymPy's symbols: twist, rates of the pose, and the constraints of wheels that roll."""
+        raise NotImplementedError
+
     def _read(self, controls: Any, what: str = "controls") -> Array:
         names = self._names()
         return rows_of(controls, len(names), f"{type(self).__name__}: {what}", ", ".join(names))
@@ -67,6 +74,20 @@ class Unicycle(Base):
     def twist_jacobian(self, controls: ArrayLike) -> Array:
         """The derivative of the twist, which is constant: (..., 3, 2)."""
         return np.broadcast_to(NONHOLONOMIC, (*self._read(controls).shape[:-1], 3, 2))
+
+    def equations(self) -> WheelEquations:
+        """The kinematics in the symbols v and omega.
+
+        >>> Unicycle().equations().velocity_map
+        Matrix([
+        [cos(theta), 0],
+        [sin(theta), 0],
+        [         0, 1]])
+        """
+        from chainrule.wheels import equations as sym
+
+        v, omega = u = sym.symbols("v omega")
+        return _equations("unicycle", u, sym.POSE_RATES, {}, [v, 0, omega], [_sideways()], self.twist)
 
 
 @dataclass(frozen=True)
@@ -113,6 +134,26 @@ class DifferentialDrive(Base):
         """The derivative of the twist, which is constant: (..., 3, 2)."""
         return np.broadcast_to(NONHOLONOMIC @ self.matrix, (*self._read(controls).shape[:-1], 3, 2))
 
+    def equations(self) -> WheelEquations:
+        """The kinematics in the symbols r, the wheels' radius, and b, half their separation; w_1 and w_2 are controls.
+
+        >>> DifferentialDrive(radius=0.03, separation=0.24).equations().constraints[1, :]
+        Matrix([[cos(theta), sin(theta), -b, -r, 0]])
+        """
+        from chainrule.wheels import equations as sym
+
+        r, b = sym.symbols("r b", positive=True)
+        w_1, w_2 = u = sym.symbols("w_1 w_2")
+        rows = [
+            [*_sideways(), 0, 0],
+            [*sym.row(0, y=b), -r, 0],
+            [*sym.row(0, y=-b), 0, -r],
+        ]
+        twist = [r * (w_1 + w_2) / 2, 0, r * (w_2 - w_1) / (2 * b)]
+        parameters = {r: self.radius, b: self.separation / 2}
+        rates = (*sym.POSE_RATES, *u)
+        return _equations("differential drive", u, rates, parameters, twist, rows, self.twist)
+
 
 @dataclass(frozen=True)
 class Car(Base):
@@ -153,6 +194,23 @@ class Car(Base):
         out[..., 2, 1] = v / (self.wheelbase * np.cos(steering) ** 2)
         return out
 
+    def equations(self) -> WheelEquations:
+        """The kinematics in the symbols l, the wheelbase, v, and delta, the steering angle.
+
+        >>> Car(wheelbase=2.5).equations().twist.T
+        Matrix([[v, 0, v*tan(delta)/l]])
+        """
+        from sympy import cos, sin, tan
+
+        from chainrule.wheels import equations as sym
+
+        (l,) = sym.symbols("l", positive=True)
+        v, delta = u = sym.symbols("v delta")
+        turned = sym.THETA + delta
+        rows = [_sideways(), [-sin(turned), cos(turned), l * cos(delta)]]
+        parameters = {l: self.wheelbase}
+        return _equations("car", u, sym.POSE_RATES, parameters, [v, 0, v * tan(delta) / l], rows, self.twist)
+
     def steering(self, velocity: ArrayLike) -> Array:
         """(v, steering) of (v, omega): (..., 2). Standing still, a car cannot turn: the steering is then nan."""
         u = rows_of(velocity, 2, "Car: velocity", "v, omega")
@@ -185,6 +243,36 @@ class Car(Base):
         if (np.abs(steering) > self.most * (1 + 1e-12)).any():
             worst = float(np.nanmax(np.abs(steering)))
             raise ShapeError(f"Car: the steering angle {worst:.4g} rad is beyond the largest, {self.most:.4g} rad")
+
+
+def _sideways() -> Any:
+    """The row of a wheel on the axis of the base that does not slide sideways."""
+    from sympy import pi
+
+    from chainrule.wheels.equations import row
+
+    return [*row(pi / 2)]
+
+
+def _equations(
+    name: str,
+    controls: tuple[Any, ...],
+    rates: tuple[Any, ...],
+    parameters: Mapping[Any, float],
+    twist: Sequence[Any],
+    rows: Sequence[Sequence[Any]],
+    numbers: Callable[[Array], Array],
+) -> WheelEquations:
+    """The equations of a base that cannot go sideways."""
+    from sympy import ImmutableMatrix
+
+    from chainrule.wheels.equations import WheelEquations, with_check
+
+    directions = ImmutableMatrix([[1, 0], [0, 0], [0, 1]])
+    found = WheelEquations(
+        name, controls, tuple(rates), parameters, ImmutableMatrix(twist), ImmutableMatrix(rows), directions
+    )
+    return with_check(found, numbers, [0.4, 0.3])
 
 
 def positive_parameter(value: Any, what: str) -> float:

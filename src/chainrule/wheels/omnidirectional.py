@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from chainrule.wheels.bases import Base, positive_parameter
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+    from chainrule.wheels.equations import WheelEquations
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +83,47 @@ class Omnidirectional(Base):
         inverse = np.linalg.pinv(self.matrix)
         return np.broadcast_to(inverse, (*self._read(controls).shape[:-1], *inverse.shape))
 
+    def equations(self) -> WheelEquations:
+        """The kinematics in the symbols r, the wheels' radius, and of their places; controls are their speeds w_i.
+
+        Wheels around the middle are at the distance d. A place along x that all wheels share, ahead or behind, is l,
+        one along y is w; others are x_i and y_i. Angles other than twelfths and eighths of a turn are beta_i, gamma_i.
+
+        >>> base = Omnidirectional.mecanum(radius=0.1, length=0.6, width=0.4).equations()
+        >>> base.constraints.subs("theta", 0)[0, :3], base.twist[0]
+        (Matrix([[sqrt(2)/2, -sqrt(2)/2, sqrt(2)*(-l - w)/2]]), r*(w_1 + w_2 + w_3 + w_4)/4)
+        """
+        import sympy as sp
+
+        from chainrule.wheels import equations as sym
+
+        (r,) = sym.symbols("r", positive=True)
+        count = len(self.placing)
+        u = sym.symbols(" ".join(f"w_{i + 1}" for i in range(count)))
+        parameters = {r: float(self.radius)}
+        places = _around_the_middle(self.placing, parameters) or [
+            _places(self.placing[:, 0], "x", "l", parameters),
+            _places(self.placing[:, 1], "y", "w", parameters),
+        ]
+        rows, H = [], []
+        for i, (x, y) in enumerate(zip(*places, strict=True)):
+            beta, named = sym.exact_angle(float(self.placing[i, 2]), f"beta_{i + 1}")
+            gamma, others = sym.exact_angle(float(self.placing[i, 3]), f"gamma_{i + 1}")
+            parameters |= {**named, **others}
+            along = beta + gamma
+            own = [-r * sp.cos(gamma) if k == i else 0 for k in range(count)]
+            rows.append([*sym.row(along, x, y), *own])
+            c, s = sp.cos(along), sp.sin(along)
+            H.append([part / (r * sp.cos(gamma)) for part in (c, s, x * s - y * c)])
+        A = sp.Matrix(H)
+        inverse = A.inv() if count == 3 else (A.T * A).inv() * A.T
+        twist = sp.ImmutableMatrix((inverse * sp.Matrix(u)).applyfunc(sp.factor))
+        found = sym.WheelEquations(
+            "base on wheels with rollers", u, (*sym.POSE_RATES, *u), parameters, twist, sp.ImmutableMatrix(rows),
+            sp.ImmutableMatrix(sp.eye(3)),
+        )  # fmt: skip
+        return sym.with_check(found, self.twist, self.wheel_speeds([0.3, -0.2, 0.4]).tolist())
+
     def slip(self, speeds: ArrayLike) -> Array:
         """The excess speed of each wheel over rolling without slip, in rad/s: (..., wheels); zero for three wheels."""
         u = self._read(speeds, "wheel speeds")
@@ -88,3 +131,39 @@ class Omnidirectional(Base):
 
     def _names(self) -> tuple[str, ...]:
         return tuple(f"wheel {i + 1}" for i in range(len(self.placing)))
+
+
+def _around_the_middle(placing: Array, parameters: dict[Any, float]) -> list[list[Any]]:
+    """Places at one distance d from the middle, at twelfths or eighths of a turn; none for other places."""
+    import sympy as sp
+
+    from chainrule.wheels import equations as sym
+
+    distance = np.hypot(placing[:, 0], placing[:, 1])
+    angles = [sym.exact_angle(float(np.arctan2(y, x)), "angle") for x, y in placing[:, :2]]
+    if not np.allclose(distance, distance[0], rtol=1e-12) or not distance[0] or any(named for _, named in angles):
+        return []
+    (d,) = sym.symbols("d", positive=True)
+    parameters[d] = float(distance[0])
+    return [[d * function(angle) for angle, _ in angles] for function in (sp.cos, sp.sin)]
+
+
+def _places(numbers: Array, letter: str, shared: str, parameters: dict[Any, float]) -> list[Any]:
+    """Places of wheels as symbols, zeros as they are; their numbers are added to the parameters."""
+    from chainrule.wheels import equations as sym
+
+    lengths = np.abs(numbers)
+    largest = float(lengths.max())
+    if largest and np.allclose(lengths, largest, rtol=1e-12):
+        (symbol,) = sym.symbols(shared, positive=True)
+        parameters[symbol] = largest
+        return [symbol if x > 0 else -symbol for x in numbers]
+    found: list[Any] = []
+    for i, x in enumerate(numbers):
+        if abs(x) <= 1e-12 * largest:
+            found.append(0)
+            continue
+        (symbol,) = sym.symbols(f"{letter}_{i + 1}")
+        parameters[symbol] = float(x)
+        found.append(symbol)
+    return found
