@@ -29,6 +29,7 @@ from chainrule.symbolic.closed_form.kinematics import KinematicEquations, kinema
 from chainrule.symbolic.derivations.derivation import METHODS
 from chainrule.symbolic.derivations.derivation import derivation as derive
 from chainrule.symbolic.documents.document import Document
+from chainrule.symbolic.documents.notation import NOTATIONS
 from chainrule.symbolic.source_code.languages import LANGUAGES
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ def _format_option(name: str) -> Callable[[Any], Any]:
     "chainrule equations planar_2r --parameters numeric --code c",
     "chainrule equations scara --kinematics --order zyx --latex scara.tex",
     "chainrule equations planar_2r --terms h,accelerations",
+    "chainrule equations planar_2r --notation craig --coordinates theta",
+    "chainrule equations planar_2r --derivation rnea --tip-wrench --external all",
     "chainrule equations pendulum --json",
     keywords={
         "take it with named intermediate variables, robot.equations(...).intermediate(), or with numbers for "
@@ -89,6 +92,10 @@ def _format_option(name: str) -> Callable[[Any], Any]:
 @click.option("--link", help="Link or frame of --kinematics; the end-effector if left out.")
 @click.option("--frame", type=OneOf("frame", FRAMES), help="Frame of its Jacobian; world if left out.")
 @click.option("--order", type=OneOf("order", ORDERS), help="Order of its three angles; rpy if left out.")
+@click.option("--notation", type=OneOf("notation", NOTATIONS), default="chainrule", help="Of which textbook.")
+@click.option("--coordinates", metavar="LETTER", default="q", help="Letter of the coordinates, such as theta.")
+@click.option("--tip-wrench", is_flag=True, help="With a wrench that the tip applies, as symbols.")
+@click.option("--external", metavar="LINKS", help="With wrenches on these links, as symbols, or on all of them.")
 @click.option("--q", type=CONFIGURATION, help="Positions for the numbers in a derivation, in rad or m.")
 @click.option("--qd", type=JOINT_VALUES, help="Velocities for them, in rad/s or m/s; zero if left out.")
 @click.option("--qdd", type=JOINT_VALUES, help="Accelerations for them, in rad/s^2 or m/s^2; zero if left out.")
@@ -153,6 +160,8 @@ def check(files: dict[str, str | None], options: dict[str, Any], *, state_given:
         raise click.UsageError("give either --kinematics or --derivation, which derives the equations of motion")
     if not options["kinematics"] and any(options[name] is not None for name in ("link", "frame", "order")):
         raise click.UsageError("--link, --frame and --order belong to --kinematics")
+    if options["kinematics"] and (options["tip_wrench"] or options["external"] is not None):
+        raise click.UsageError("--tip-wrench and --external belong to the equations of motion, not to --kinematics")
     if options["terms"] is not None and code is None and (derivation is not None or options["kinematics"]):
         raise click.UsageError("--terms names terms of the equations of motion, or with --code those of --kinematics")
     if code is not None and any(path is not None for path in files.values()):
@@ -171,7 +180,10 @@ def _document(robot: Robot, options: dict[str, Any], state: State | None) -> Doc
         found = _equations(robot, options)
         chosen = {"terms": _names(options)} if isinstance(found, Equations) else {}
         return found.document(shorthand=options["shorthand"], **chosen)
-    document = derive(robot, options["derivation"], parameters=options["parameters"], state=state)
+    document = derive(
+        robot, options["derivation"], parameters=options["parameters"], state=state, **_written(options),
+        **_wrenches(options),
+    )  # fmt: skip
     return document.with_style(shorthand=options["shorthand"])
 
 
@@ -182,9 +194,24 @@ def _names(options: dict[str, Any]) -> list[str] | None:
 
 def _equations(robot: Robot, options: dict[str, Any]) -> Equations | KinematicEquations:
     if not options["kinematics"]:
-        return closed_form(robot, options["parameters"])
+        return closed_form(robot, options["parameters"], **_written(options), **_wrenches(options))
     frame, order = options["frame"] or "world", options["order"] or "rpy"
-    return kinematic_equations(robot, options["link"], frame=frame, parameters=options["parameters"], order=order)
+    return kinematic_equations(
+        robot, options["link"], frame=frame, order=order, parameters=options["parameters"],
+        **_written(options),
+    )  # fmt: skip
+
+
+def _written(options: dict[str, Any]) -> dict[str, str]:
+    """The notation and the letter of the coordinates."""
+    return {name: options[name] for name in ("notation", "coordinates")}
+
+
+def _wrenches(options: dict[str, Any]) -> dict[str, Any]:
+    """The wrenches of the tip and on links."""
+    links = options["external"]
+    named = None if links is None else [name.strip() for name in links.split(",")]
+    return {"tip_wrench": options["tip_wrench"] or None, "external": True if links == "all" else named}
 
 
 def _terms(equations: Equations | KinematicEquations) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import sympy as sp
 from chainrule.errors import ModelError, UnknownNameError
 from chainrule.symbolic.answers.alphabet import Alphabet, compact
 from chainrule.symbolic.answers.answer import Answer, check
-from chainrule.symbolic.documents.blocks import Equation, Formula
+from chainrule.symbolic.documents.blocks import Block, Equation, Formula
 from chainrule.symbolic.documents.document import Document
 
 
@@ -30,6 +30,8 @@ class Derivation(Document):
 
     alphabet: Alphabet | None = None
     groups: Sequence[Sequence[sp.Expr]] = ()
+    plain_blocks: tuple[Block, ...] = ()
+    """The blocks in the library's own notation, where the document is in another one."""
 
     def check(self, name: str, mine: Any, *, symbols: Mapping[Any, Any] | None = None) -> Answer:
         """Compare an answer with a quantity of the derivation: equal, or which entry and which term differ, and how.
@@ -54,7 +56,7 @@ class Derivation(Document):
     def _quantities(self) -> dict[str, tuple[str, Any]]:
         """The quantities that equations begin with: their names without marks -> names, and expressions."""
         found: dict[str, tuple[str, Any]] = {}
-        for block in self.blocks:
+        for block in (*self.blocks, *self.plain_blocks):
             if isinstance(block, Equation) and isinstance(block.sides[0], Formula):
                 values = [side for side in block.sides[1:] if isinstance(side, (sp.Expr, sp.MatrixBase))]
                 if values:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy as sp
 
 from chainrule.errors import ShapeError, short_repr
+
+LETTER = re.compile(r"[A-Za-z]+")
+"""Letters that coordinates may have: q, theta, phi."""
 
 ANY_VALUE = ("positive", "negative", "zero", "nonnegative", "nonpositive", "integer")
 """Assumptions that a coordinate does not keep: it takes every real value."""
@@ -24,6 +28,22 @@ class Choices:
     symbols: Mapping[str, str | sp.Symbol] = field(default_factory=dict)
     plain: bool = False
     """Whether symbols are made without assumptions."""
+
+    @staticmethod
+    def named(
+        count: int, parameters: Any = "symbolic", symbols: Any = None, coordinates: str = "q", *, positive: bool = True
+    ) -> Choices:
+        """The choices of a call for a robot of `count` coordinates, which have the letter `coordinates`.
+
+        `positive` gives masses and lengths the assumption that they are positive, and all symbols that they are real.
+        """
+        found = Choices.of(parameters, symbols)
+        if not isinstance(coordinates, str) or not LETTER.fullmatch(coordinates):
+            raise ShapeError(f"coordinates is a letter such as 'q' or 'theta', got {short_repr(coordinates)}")
+        assumptions = {"real": True} if positive else {}
+        own = {f"q_{k + 1}": sp.Symbol(f"{coordinates}_{k + 1}", **assumptions) for k in range(count)}
+        own = own if coordinates != "q" else {}
+        return replace(found, symbols={**own, **found.symbols}, plain=not positive)
 
     @staticmethod
     def of(parameters: Any = "symbolic", symbols: Any = None) -> Choices:
@@ -62,7 +82,7 @@ class Choices:
                 )
         new = Choices.of(given)
         kept = {name: x for name, x in self.symbols.items() if name not in new.numbers}
-        return Choices(self.numeric, {**self.numbers, **new.numbers}, {**kept, **new.symbols})
+        return Choices(self.numeric, {**self.numbers, **new.numbers}, {**kept, **new.symbols}, self.plain)
 
 
 def finite_number(name: str, value: Any) -> float:

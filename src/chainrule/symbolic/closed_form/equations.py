@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import sympy as sp
 
+from chainrule.arguments import one_of
 from chainrule.core.derived import merged_model
 from chainrule.core.evaluation import require
 from chainrule.core.mechanism import Mechanism
@@ -16,6 +17,7 @@ from chainrule.display.text import Advised
 from chainrule.errors import ModelError
 from chainrule.symbolic.algebra.ring import to_sympy
 from chainrule.symbolic.closed_form.base_parameters import TermsInBaseParameters, base_parameters
+from chainrule.symbolic.closed_form.choices import Choices
 from chainrule.symbolic.closed_form.intermediate import Intermediate, intermediate
 from chainrule.symbolic.closed_form.matrices import Matrices
 from chainrule.symbolic.closed_form.summary import outline, summary
@@ -24,6 +26,7 @@ from chainrule.symbolic.closed_form.symbolic_model import symbolic_model
 from chainrule.symbolic.closed_form.terms import Terms
 from chainrule.symbolic.closed_form.wrenches import symbolic_wrenches, with_wrenches
 from chainrule.symbolic.documents.document import Document
+from chainrule.symbolic.documents.notation import NOTATIONS
 
 MAX_SHOWN_JOINTS = 3
 """Joints of a robot whose equations a notebook shows in full: those of more are long, and take long."""
@@ -38,6 +41,9 @@ def equations(
     tip_wrench: Any = None,
     external: Any = None,
     frame: str | None = None,
+    notation: str = "chainrule",
+    coordinates: str = "q",
+    positive: bool = True,
 ) -> Equations:
     """The equations of motion of a robot in closed form: SymPy matrices M, C, g, h, tau, accelerations and others.
 
@@ -61,12 +67,21 @@ def equations(
         six numbers. That on link 2 is (m_e2x, .., f_e2z).
     frame
         Of the wrenches: "world" by default, "body" or "space", as of robot.inverse_dynamics.
+    notation
+        Of documents: "chainrule", "craig", "lynch-park" or "duindam".
+    coordinates
+        The letter of the coordinates, such as "theta".
+    positive
+        Whether masses and lengths are positive symbols and all others real ones, or plain ones like
+        sympy.Symbol("m_1").
     """
     if not robot.model.nv:
         raise ModelError(f"robot {robot.model.name!r} has no degrees of freedom, and so no equations of motion")
     require(robot, "mass_matrix")
-    model = symbolic_model(merged_model(robot), parameters, symbols)
-    return Equations(robot, model, simplify, symbolic_wrenches(robot, tip_wrench, external, frame))
+    one_of(NOTATIONS, notation, "notation")
+    choices = Choices.named(robot.model.nv, parameters, symbols, coordinates, positive=positive)
+    wrenches = symbolic_wrenches(robot, tip_wrench, external, frame, plain=not positive)
+    return Equations(robot, symbolic_model(merged_model(robot), choices), simplify, wrenches, notation, coordinates)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,7 +135,9 @@ class Equations(Advised, Matrices):
         others = {s: value for s, value in self.symbolic.parameters.items() if s in kept}
         symbolic = replace(self.symbolic, parameters={**base.values, **others})
         terms = TermsInBaseParameters(self.symbolic, base)
-        return EquationsInBaseParameters(self.robot, symbolic, self.simplify, self.wrenches, base.definitions, terms)
+        return EquationsInBaseParameters(
+            self.robot, symbolic, self.simplify, self.wrenches, self.notation, self.coordinates, base.definitions, terms
+        )
 
     def intermediate(self, *functions: str) -> Intermediate:
         """Functions of the robot by named intermediate variables, as the algorithms compute them.

@@ -197,6 +197,9 @@ class Forms(ABC):
             )
         ]
         known = tuple(Known(entry.name, entry.symbol, entry.unit) for entry in self.symbols.entries)
+        efforts = [("N m" if coordinate.is_angle else "N") for coordinate in coordinates]
+        torques = zip(getattr(self, "torques", ()), efforts, strict=False)
+        known += tuple(Known(symbol.name, symbol, effort) for symbol, effort in torques)
         return Alphabet(known, tuple(coordinates), self.SUBJECT)
 
     def _offset(self, index: int) -> str:

@@ -6,9 +6,23 @@ import sympy as sp
 
 from chainrule.errors import ModelError
 from chainrule.symbolic.closed_form.kinematic_terms import KinematicTerms
-from chainrule.symbolic.closed_form.summary import joint_table, parameter_table, short_names, style_of
+from chainrule.symbolic.closed_form.summary import (
+    joint_table,
+    notation_of,
+    parameter_table,
+    short_names,
+    style_of,
+)
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
 from chainrule.symbolic.documents.document import Document
+
+NAMES: dict[str, tuple[str, dict[str, str]]] = {
+    "chainrule": ("T", {"world": "J", "space": "J", "body": "J"}),
+    "craig": ("{}^{0}_{e} T", {"world": "{}^{0}J", "space": "{}^{0}J", "body": "{}^{e}J"}),
+    "lynch-park": ("T_{se}", {"world": "J", "space": "J_{s}", "body": "J_{b}"}),
+    "duindam": ("H_{e}^{0}", {"world": "J_{e}", "space": "J_{e}^{0,0}", "body": "J_{e}^{e,0}"}),
+}
+"""Notation -> the names of the pose and of the Jacobian, by its frame."""
 
 
 def summary(equations: KinematicTerms, *, shorthand: bool = False) -> Document:
@@ -19,9 +33,15 @@ def summary(equations: KinematicTerms, *, shorthand: bool = False) -> Document:
     'Pose and Jacobian of tip of planar_2r'
     """
     angles = "roll, pitch and yaw" if equations.order == "rpy" else f"angles in the order {equations.order}"
+    pose, jacobians = NAMES[equations.notation]
     sections = [
-        ("Pose", "T", "T", ""),
-        ("Jacobian", "J", "J", f'Angular rows come first; the frame is "{equations.frame}".'),
+        ("Pose", pose, "T", ""),
+        (
+            "Jacobian",
+            jacobians[equations.frame],
+            "J",
+            f'Angular rows come first; the frame is "{equations.frame}".',
+        ),
         ("Pose vector", "x", "pose_vector", f"Position and {angles}; angles are meant up to full turns."),
         ("Analytic Jacobian", "J_a", "analytic_jacobian", "Rates of the pose vector for each joint velocity."),
         _singular_section(equations),
@@ -42,7 +62,8 @@ def summary(equations: KinematicTerms, *, shorthand: bool = False) -> Document:
     style = style_of(equations, shorthand=shorthand)
     blocks += [*short_names(used, style), *parameter_table(equations, used)]
     blocks += [*joint_table(equations.robot), Paragraph("SI units. Entries of a matrix that are not listed are zero.")]
-    return Document(f"Pose and Jacobian of {equations.link} of {equations.robot.model.name}", tuple(blocks), style)
+    written = notation_of(equations).blocks(blocks)
+    return Document(f"Pose and Jacobian of {equations.link} of {equations.robot.model.name}", written, style)
 
 
 def _singular_section(equations: KinematicTerms) -> tuple[str, str, str, str]:

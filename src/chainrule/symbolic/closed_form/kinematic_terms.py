@@ -52,6 +52,10 @@ class KinematicTerms(Forms):
     link: str
     frame: str
     order: str = "rpy"
+    notation: str = "chainrule"
+    """The notation of documents."""
+    coordinates: str = "q"
+    """The letter of the coordinates."""
 
     @property
     def q(self) -> list[sp.Symbol]:

@@ -13,6 +13,7 @@ from chainrule.core.derived import merged_model
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import find_link
 from chainrule.display.text import Advised
+from chainrule.symbolic.closed_form.choices import Choices
 from chainrule.symbolic.closed_form.kinematic_summary import summary
 from chainrule.symbolic.closed_form.kinematic_terms import KinematicTerms
 from chainrule.symbolic.closed_form.moving_point import (
@@ -24,6 +25,7 @@ from chainrule.symbolic.closed_form.moving_point import (
 from chainrule.symbolic.closed_form.symbolic_model import symbolic_model
 from chainrule.symbolic.documents.blocks import Equation, Formula, Paragraph
 from chainrule.symbolic.documents.document import Document
+from chainrule.symbolic.documents.notation import NOTATIONS
 
 MAX_SHOWN_JOINTS = 4
 """Joints of a robot whose pose and Jacobian a notebook shows in full."""
@@ -37,6 +39,9 @@ def kinematic_equations(
     parameters: str | Mapping[Any, Any] = "symbolic",
     symbols: Mapping[Any, Any] | None = None,
     order: str = "rpy",
+    notation: str = "chainrule",
+    coordinates: str = "q",
+    positive: bool = True,
 ) -> KinematicEquations:
     """The pose T, the Jacobian J, its determinant and the singular postures of a link or frame, in closed form.
 
@@ -55,12 +60,16 @@ def kinematic_equations(
         Symbols of your own, by the names that they replace: {"q_1": theta, "L_1": sympy.Symbol("a")}.
     order
         Of the angles of the pose vector and the analytic Jacobian, as of robot.textbook.pose_vector.
+    notation, coordinates, positive
+        As of `equations`.
     """
     name = find_link(robot, link)
     one_of(jacobians.FRAMES, frame, "frame of a Jacobian")
     one_of(ORDERS, order, "order of angles", "kinematic_equations")
-    model = symbolic_model(merged_model(robot), parameters, symbols)
-    return KinematicEquations(robot, model, name, frame, order)
+    one_of(NOTATIONS, notation, "notation")
+    choices = Choices.named(robot.model.nv, parameters, symbols, coordinates, positive=positive)
+    model = symbolic_model(merged_model(robot), choices)
+    return KinematicEquations(robot, model, name, frame, order, notation, coordinates)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

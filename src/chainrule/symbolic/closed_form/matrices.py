@@ -74,6 +74,10 @@ class Matrices(Forms):
     simplify: bool = True
     wrenches: tuple[SymbolicWrench, ...] = ()
     """What the end-effector applies to its surroundings, and what acts on links."""
+    notation: str = "chainrule"
+    """The notation of documents."""
+    coordinates: str = "q"
+    """The letter of the coordinates."""
 
     # --- symbols ---
 

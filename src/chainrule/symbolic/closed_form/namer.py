@@ -131,8 +131,13 @@ class Namer:
             check_coordinate_symbol(chosen, name)
             return chosen
         if chosen is None and base is not None and base.name != name.replace(dots, ""):
-            return with_dots(base, dots, real=True)
-        return sp.Symbol(chosen or name, real=True)
+            return with_dots(base, dots, **self.real)
+        return sp.Symbol(chosen or name, **self.real)
+
+    @property
+    def real(self) -> dict[str, bool]:
+        """The assumptions of symbols that take every real value."""
+        return {} if self.choices.plain else {"real": True}
 
     def enter(self, new: NamedSymbol) -> None:
         """Add a symbol to the table; refused if another one has its name, unless both stand for the same."""
@@ -180,7 +185,8 @@ class Namer:
             check_parameter_symbol(chosen, name, value)
         else:
             known = next((e.symbol for e in self.entries.values() if e.symbol.name == chosen), None)
-            fresh = sp.Symbol(chosen, positive=True) if positive else sp.Symbol(chosen, real=True)
+            sized = positive and not self.choices.plain
+            fresh = sp.Symbol(chosen, positive=True) if sized else sp.Symbol(chosen, **self.real)
             chosen = fresh if known is None else known
         self.enter(NamedSymbol(name, chosen, meaning, unit, value))
         self.values[chosen] = value
@@ -196,7 +202,8 @@ class Namer:
         return next(name for k in count(2) if self._is_free(name := f"{first}_{k}", endings))
 
     def _is_free(self, name: str, endings: Mapping[str, float]) -> bool:
-        return all(self.names.get(name + ending, value) == value for ending, value in endings.items())
+        free = all(self.names.get(name + ending, value) == value for ending, value in endings.items())
+        return free and not any(entry.value is None and entry.symbol.name == name for entry in self.entries.values())
 
     def vector(self, v: Vector, bases: Iterable[str], meaning: str, unit: str = "m") -> Vector:
         """A vector with named components, the first base that is free and x, y or z; the base alone if there is one."""

@@ -13,6 +13,7 @@ from chainrule.symbolic.closed_form.forms import Forms
 from chainrule.symbolic.closed_form.matrices import Matrices
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph, TableBlock
 from chainrule.symbolic.documents.document import Document
+from chainrule.symbolic.documents.notation import Notation
 from chainrule.symbolic.documents.printing import Style, definitions, latex, superscript_powers
 
 VELOCITY_TERM = r"C \dot{q}"
@@ -94,7 +95,8 @@ def summary(equations: Matrices, *, shorthand: bool = False, terms: Sequence[str
     style = style_of(equations, shorthand=shorthand)
     blocks += [*short_names(matrices, style), *parameter_table(equations, matrices), *joint_table(equations.robot)]
     blocks.append(Paragraph("SI units. Entries of a matrix that are not listed are zero."))
-    return Document(f"Equations of motion of {equations.robot.model.name}", tuple(blocks), style)
+    written = notation_of(equations).blocks(blocks)
+    return Document(f"Equations of motion of {equations.robot.model.name}", written, style)
 
 
 def _check_terms(terms: Sequence[str]) -> Sequence[str]:
@@ -112,6 +114,13 @@ def _solution(equations: Matrices) -> str:
     name, _ = name_and_words(equations, "external")
     less = f" - {name}".replace("- -", "+").replace("F - ", "F + ") if equations.wrenches else ""
     return rf"M^{{-1}} \left(\tau - h{less}\right)"
+
+
+def notation_of(equations: Any, *, has_twists: bool = False) -> Notation:
+    """The notation of a robot's documents, with the indices of the parents of its links."""
+    parents = {str(body.index): str(body.parent) for body in equations.symbolic.model.bodies}
+    letter = equations.coordinates if len(equations.coordinates) == 1 else f"\\{equations.coordinates}"
+    return Notation(equations.notation, parents, letter, has_twists)
 
 
 def style_of(equations: Forms, *, shorthand: bool) -> Style:

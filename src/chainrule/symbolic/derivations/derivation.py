@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from chainrule.arguments import flag
+from chainrule.arguments import flag, one_of
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import UnknownNameError
 from chainrule.symbolic.answers.derived import Derivation
+from chainrule.symbolic.closed_form.choices import Choices
+from chainrule.symbolic.closed_form.summary import notation_of
 from chainrule.symbolic.closed_form.wrenches import symbolic_wrenches
 from chainrule.symbolic.derivations.accelerations import accelerations
 from chainrule.symbolic.derivations.dae import parent_child
@@ -24,6 +27,7 @@ from chainrule.symbolic.derivations.unit_check import check_in_other_units
 from chainrule.symbolic.derivations.velocities import velocities
 from chainrule.symbolic.derivations.wrenches import sample_wrenches
 from chainrule.symbolic.documents.blocks import Block
+from chainrule.symbolic.documents.notation import NOTATIONS
 from chainrule.symbolic.documents.printing import Style
 
 
@@ -49,6 +53,10 @@ METHODS: dict[str, Method] = {
 """Kinds of derivations, by the name that users give."""
 
 
+WITH_TWISTS = ("rnea", "closed-form", "dae", "jacobians")
+"""Methods whose capital letters are twists and wrenches."""
+
+
 def derivation(
     robot: Mechanism,
     method: str = "newton-euler",
@@ -59,6 +67,9 @@ def derivation(
     tip_wrench: Any = None,
     external: Any = None,
     frame: str | None = None,
+    notation: str = "chainrule",
+    coordinates: str = "q",
+    positive: bool = True,
     figures: bool = False,
 ) -> Derivation:
     """The equations of motion of a robot, or its velocities, derived step by step, with numbers beside the symbols.
@@ -88,6 +99,8 @@ def derivation(
     figures
         Whether the robot is drawn with its symbols at the sample state, and with what the method speaks of: the free
         bodies of its links, velocities, screw axes. LaTeX has them in TikZ; other forms need the extra `plot`.
+    notation, coordinates, positive
+        As of `equations`: one notation and one letter throughout the document.
 
     >>> import chainrule as cr
     >>> print(cr.load("pendulum").derivation("lagrange").title)
@@ -96,8 +109,11 @@ def derivation(
     if not isinstance(method, str) or method not in METHODS:
         raise UnknownNameError.of("method", method, METHODS, "a derivation")
     title, sections, has_masses = METHODS[method]
-    wrenches = symbolic_wrenches(robot, tip_wrench, external, frame)
-    problem = DerivationProblem.of(robot, parameters, state, symbols, with_masses=has_masses, wrenches=wrenches)
+    one_of(NOTATIONS, notation, "notation")
+    choices = Choices.named(robot.model.nv, parameters, symbols, coordinates, positive=positive)
+    wrenches = symbolic_wrenches(robot, tip_wrench, external, frame, plain=not positive)
+    problem = DerivationProblem.of(robot, choices, state, with_masses=has_masses, wrenches=wrenches)
+    equations = replace(problem.equations, notation=notation, coordinates=coordinates)
     check_in_other_units(problem)
     start = introduction(problem) if has_masses else geometry(problem)
     blocks = (
@@ -110,9 +126,10 @@ def derivation(
     )
     reserved = frozenset(symbol.name for symbol in problem.equations.parameters)
     style = Style(reserved=reserved, coordinates=tuple(problem.equations.q))
-    equations = problem.equations
+    written = notation_of(equations, has_twists=method in WITH_TWISTS).blocks(blocks)
     groups = equations.symbolic.ring.groups
-    return Derivation(f"{title} of {robot.name}", blocks, style, equations.alphabet(), groups)
+    own = () if notation == "chainrule" else blocks
+    return Derivation(f"{title} of {robot.name}", written, style, equations.alphabet(), groups, own)
 
 
 def _figures(problem: DerivationProblem, method: str) -> list[Block]:

@@ -23,6 +23,7 @@ from chainrule.model import Model, edits
 from chainrule.spatial import Wrench
 from chainrule.symbolic.algebra.ring import Element, Ring
 from chainrule.symbolic.algebra.units import has_numbers_with_units
+from chainrule.symbolic.closed_form.choices import Choices
 from chainrule.symbolic.closed_form.equations import Equations
 from chainrule.symbolic.closed_form.size_estimate import MIN_JOINTS, QUANTITIES, SLACK, count_terms, round_count
 from chainrule.symbolic.closed_form.symbolic_model import symbolic_model
@@ -63,7 +64,7 @@ class DerivationProblem(NumberedSymbols):
     @staticmethod
     def of(
         robot: Mechanism,
-        parameters: str | Mapping[Any, Any],
+        parameters: str | Mapping[Any, Any] | Choices,
         state: Any = None,
         symbols: Mapping[Any, Any] | None = None,
         *,

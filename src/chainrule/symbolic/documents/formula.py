@@ -20,6 +20,8 @@ LETTERS = {
     "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Xi": "Ξ", "Pi": "Π", "Sigma": "Σ", "Phi": "Φ",
     "Psi": "Ψ", "Omega": "Ω", "ell": "ℓ", "partial": "∂", "infty": "∞",
 }  # fmt: skip
+SCRIPT_LETTERS = dict(zip("AFGLSVW", "𝒜ℱ𝒢ℒ𝒮𝒱𝒲", strict=True))
+FRAKTUR = {"I": "ℑ"}
 OPERATORS = {
     "cdot": "·", "times": "×", "leq": "≤", "le": "≤", "geq": "≥", "ge": "≥", "neq": "≠", "ne": "≠", "approx": "≈",
     "sum": "∑", "int": "∫", "to": "→", "ldots": "…", "cdots": "⋯", "wedge": "∧", "vee": "∨", "pm": "±", "in": "∈",
@@ -196,6 +198,9 @@ class _Reader:
             return Atom("operator", OPERATORS[name])
         if name in ACCENTS:
             return Accent(self._group(), name)
+        if name in ("mathcal", "mathfrak"):
+            letter = self._name()
+            return Atom("letter", (SCRIPT_LETTERS if name == "mathcal" else FRAKTUR).get(letter, letter))
         if name == "frac":
             return Fraction(self._group(), self._group())
         if name == "sqrt":

@@ -20,7 +20,7 @@ from chainrule.symbolic.documents.formula import (
 
 MARKS = {"dot": "\u0307", "ddot": "\u0308", "hat": "\u0302", "bar": "\u0304", "tilde": "\u0303"}
 LOWER = str.maketrans("0123456789+−=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
-UPPER = str.maketrans("0123456789+−=()inT⊤", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁱⁿᵀᵀ")
+UPPER = str.maketrans("0123456789+−=()cinkpsCT⊤,", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ᶜⁱⁿᵏᵖˢꟲᵀᵀ˒")
 SPACED = frozenset("=+−×<>≤≥≈≠∑∫")
 
 DIFFERENTIALS = (Atom("letter", "∂"), Atom("word", "d"))
@@ -62,6 +62,7 @@ def _row(row: Row) -> str:
         piece = _text(part)
         before = row.parts[k - 1] if k else Atom("space", "")
         apart = is_operand(before) and is_operand(part) and not is_function(before) and before not in DIFFERENTIALS
+        apart = apart and not (isinstance(before, Script) and before.base == Row(()))  # a left superscript
         text += f" {piece}" if apart and not text.endswith(" ") else piece
     return text
 
