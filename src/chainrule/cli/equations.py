@@ -202,7 +202,7 @@ def _equations(robot: Robot, options: dict[str, Any]) -> Equations | KinematicEq
     )  # fmt: skip
 
 
-def _written(options: dict[str, Any]) -> dict[str, str]:
+def _written(options: dict[str, Any]) -> dict[str, Any]:
     """The notation and the letter of the coordinates."""
     return {name: options[name] for name in ("notation", "coordinates")}
 

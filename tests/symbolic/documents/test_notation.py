@@ -61,7 +61,7 @@ def plain_symbols(letter):
 def test_the_recursion_of_the_slides_of_each_author():
     craig = ARM.derivation("newton-euler", notation="craig", coordinates="theta").latex()
     assert r"{}^{i}_{p} R \, {}^{p}\omega_{p} + {}^{i}\hat{Z}_{i} \dot{\theta}_i" in craig
-    assert r"{}^{i}F_{i} + \sum_k {}^{i}_{k} R \, {}^{k}f_{k}" in craig
+    assert r"{}^{i}F_{i} + \sum_k \, {}^{i}_{k} R \, {}^{k}f_{k}" in craig
     lynch = ARM.derivation("rnea", notation="lynch-park", coordinates="theta").latex()
     assert r"\left[\mathrm{Ad}_{T_{i,p}}\right] \mathcal{V}_{p} + \mathcal{A}_{i} \dot{\theta}_i" in lynch
     duindam = ARM.derivation("closed-form", notation="duindam").latex()
