@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy
 from loops.mechanisms import bennett, change_point_bar, coupled_cranks, four_bars, hinge, placed, rod
 from scipy.integrate import solve_ivp
 
@@ -251,3 +252,23 @@ def test_loops_that_a_run_leaves_open_are_warned_of():
     velocity = bar.loops.consistent_velocity(start, [20.0, 0.0, 0.0], hold=["crank"])
     with pytest.warns(cr.SimulationWarning, match="come open by"):
         bar.simulate(start, velocity, 2.0, integrator="euler", dt=1e-3, loops="none")
+
+
+def test_an_interpolation_that_opens_loops_is_not_recorded(monkeypatch):
+    """Next to flat positions, rates that DOP853 evaluates for the interpolation alone are wrong; the step does not see it."""
+    robot = coupled_cranks(2)
+    turns = np.array([-1.0 if name == "top" else 1.0 for name in robot.joint_names])
+    right = robot.simulate(turns, 8.0 * turns, 0.3, integrator="dop853")
+    whole, steps = scipy.integrate.DOP853.dense_output, []
+
+    def wrong(solver):
+        dense, low, high = whole(solver), solver.t_old, solver.t
+        steps.append(high - low)
+        bump = 1e-3 * (steps[-1] > 0.02) * np.eye(len(solver.y))[0]
+        return lambda t: dense(t) + bump * (t - low) * (high - t) / (high - low) ** 2
+
+    monkeypatch.setattr(scipy.integrate.DOP853, "dense_output", wrong)
+    motion = robot.simulate(turns, 8.0 * turns, 0.3, integrator="dop853")
+    assert max(steps) > 0.02
+    np.testing.assert_allclose(motion.q, right.q, atol=1e-6)
+    np.testing.assert_allclose(motion.qd, right.qd, atol=1e-5)
