@@ -40,7 +40,7 @@ def find_link(robot: Mechanism, name: str | None = None) -> str:
     try:
         robot.model.locate(chosen)
     except UnknownNameError as error:
-        if chosen in FRAMES:
+        if isinstance(chosen, str) and chosen in FRAMES:
             raise UnknownNameError(f"{error}; axes are chosen by frame={chosen!r}") from None
         raise
     return chosen

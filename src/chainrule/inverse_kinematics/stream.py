@@ -46,10 +46,14 @@ def stream(
     >>> [result.success.item() for result in arm.ik.stream(targets, [0.1, 1.0], task="position")]
     [True, True, True]
     """
-    if not isinstance(targets, Iterable):
-        raise ShapeError(f"stream: targets must be a sequence or an iterator of targets, got {short_repr(targets)}")
+    try:
+        each = iter(targets)
+    except TypeError:  # what is no Iterable, and arrays without a dimension
+        raise ShapeError(
+            f"stream: targets must be a sequence or an iterator of targets, got {short_repr(targets)}"
+        ) from None
     q = home(robot) if q0 is None else q0
-    for target in targets:
+    for target in each:
         result = inverse_kinematics(robot, target, q, link, restarts=restarts, **options)
         q = result.q
         yield result

@@ -8,7 +8,7 @@ import numpy as np
 
 from chainrule.arguments import Array, number, rows_of, symmetric, together
 from chainrule.core.reading import read_state
-from chainrule.errors import ModelError, ShapeError
+from chainrule.errors import ModelError, ShapeError, short_repr
 from chainrule.kinematics.tasks import pseudo_inverse, rows_of_task
 from chainrule.lazy import cached_property
 from chainrule.model import Composite, Joint, Link, Model
@@ -61,7 +61,7 @@ class MobileManipulator:
     ) -> None:
         if not isinstance(base, Base) or not isinstance(arm, Robot):
             wrong = base if not isinstance(base, Base) else arm
-            raise ShapeError(f"MobileManipulator takes a wheeled base and a Robot as its arm, got {wrong!r:.60}")
+            raise ShapeError(f"MobileManipulator takes a wheeled base and a Robot as its arm, got {short_repr(wrong)}")
         if arm.nq != arm.nv:
             raise ModelError(f"the arm {arm.name!r} has joints with quaternions; a mobile manipulator takes plain ones")
         I = Symmetric.zero() if inertia is None else symmetric(inertia, "inertia")
