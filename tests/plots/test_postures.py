@@ -118,7 +118,7 @@ def test_ellipsoids_of_one_kind_have_one_scale():
     figure = robot.plot(q, ellipsoids=["velocity"], ellipsoid_scale=0.1)
     drawn = by_gid(figure, "ellipsoid velocity")
     longest = [np.linalg.norm(p.get_xy() - p.get_xy()[:-1].mean(axis=0), axis=1).max() for p in drawn]
-    wanted = [0.1 * robot.analysis.ellipsoid(each).lengths[0] for each in q]
+    wanted = [0.1 * robot.analysis.ellipsoid(each, task="position").lengths[0] for each in q]
     assert longest == pytest.approx(wanted, rel=1e-2)
     own = robot.plot(q, ellipsoids=["velocity"])
     ratio = [np.ptp(p.get_xy(), axis=0).max() for p in by_gid(own, "ellipsoid velocity")]
