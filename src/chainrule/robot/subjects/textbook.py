@@ -24,6 +24,7 @@ class Textbook(RobotSubject):
     matrix_form = method(dynamics.matrix_form)
     dae = lazy.method("chainrule.dynamics.dae", "dae", method)
     dae_equations = lazy.method("chainrule.symbolic.closed_form.dae", "dae_equations", method)
+    parent_child = lazy.method("chainrule.symbolic.closed_form.parent_child", "parent_child", method)
     dae_residual = lazy.method("chainrule.simulation.dae_residual", "dae_residual", method)
     simulate_maximal = lazy.method("chainrule.simulation.maximal", "simulate_maximal", method)
     state_dot = method(state_dot)
