@@ -10,10 +10,10 @@ from tiers import with_slow
 
 import chainrule as cr
 from chainrule import study
-from chainrule.study.report import pdf
 from chainrule.study.report.data import facts
 from chainrule.study.report.page import html
 from chainrule.study.report.words import number
+from chainrule.symbolic.documents import pdf
 
 
 def content_of(text):

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from chainrule.arguments import file_path
 from chainrule.errors import ChainruleError, MissingPackageError, ShapeError
-from chainrule.study.report import data, page, pdf
+from chainrule.study.report import data, page
 from chainrule.study.sizing import Sizing
 from chainrule.study.study import Result
 from chainrule.study.tracking import Followed
+from chainrule.symbolic.documents import pdf
 
 SUFFIXES = (".html", ".pdf")
 

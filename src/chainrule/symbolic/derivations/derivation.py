@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from chainrule.arguments import flag, one_of
+from chainrule.arguments import Array, flag, one_of
 from chainrule.core.mechanism import Mechanism
-from chainrule.errors import UnknownNameError
+from chainrule.errors import ArgumentError, UnknownNameError
 from chainrule.symbolic.answers.derived import Derivation
 from chainrule.symbolic.closed_form.choices import Choices
 from chainrule.symbolic.closed_form.summary import notation_of
@@ -21,10 +21,11 @@ from chainrule.symbolic.derivations.jacobians import link_jacobians
 from chainrule.symbolic.derivations.lagrange import lagrange
 from chainrule.symbolic.derivations.matrix_form import closed_matrix_form
 from chainrule.symbolic.derivations.newton_euler import newton_euler
-from chainrule.symbolic.derivations.problem import DerivationProblem
+from chainrule.symbolic.derivations.problem import DerivationProblem, sample_state
 from chainrule.symbolic.derivations.recursion import recursion
 from chainrule.symbolic.derivations.unit_check import check_in_other_units
 from chainrule.symbolic.derivations.velocities import velocities
+from chainrule.symbolic.derivations.worked_newton_euler import worked_newton_euler
 from chainrule.symbolic.derivations.wrenches import sample_wrenches
 from chainrule.symbolic.documents.blocks import Block
 from chainrule.symbolic.documents.notation import NOTATIONS
@@ -51,6 +52,11 @@ METHODS: dict[str, Method] = {
     "jacobians": Method("Jacobians by the product of exponentials", link_jacobians, has_masses=False),
 }
 """Kinds of derivations, by the name that users give."""
+
+IN_NUMBERS: dict[str, tuple[str, Callable[[Mechanism, tuple[Array, Array, Array]], list[Block]]]] = {
+    "newton-euler-numbers": ("The Newton-Euler equations in numbers", worked_newton_euler),
+}
+"""Kinds that put numbers into each formula from the start, for robots of any size: title and sections."""
 
 
 WITH_TWISTS = ("rnea", "closed-form", "dae", "jacobians")
@@ -85,7 +91,8 @@ def derivation(
         "lagrange", from the energies; "closed-form", from stacked matrices of all links; "dae", from links and joints
         apart; "velocities", from link to link, up to the Jacobian; "accelerations", angular and linear, from link to
         link, by matrices and by the transport theorem; "jacobians", those of the links by the product of exponentials.
-        The last three need no masses.
+        The last three need no masses. "newton-euler-numbers" is for a robot of any size: each formula,
+        the numbers of the state put in, and the result.
     parameters
         "symbolic", names for masses, lengths, inertias and angles; "numeric", their numbers; or a dictionary that
         replaces some of the names by numbers.
@@ -106,8 +113,17 @@ def derivation(
     >>> print(cr.load("pendulum").derivation("lagrange").title)
     Lagrange's equations of pendulum
     """
-    if not isinstance(method, str) or method not in METHODS:
-        raise UnknownNameError.of("method", method, METHODS, "a derivation")
+    if not isinstance(method, str) or method not in (*METHODS, *IN_NUMBERS):
+        raise UnknownNameError.of("method", method, (*METHODS, *IN_NUMBERS), "a derivation")
+    if method in IN_NUMBERS:
+        title, write = IN_NUMBERS[method]
+        if parameters != "symbolic" or symbols is not None:
+            raise ArgumentError(f"the derivation {method!r} is in numbers: it takes no parameters and no symbols")
+        if not all(wrench is None for wrench in (tip_wrench, external, frame)):
+            raise ArgumentError(f'the derivation {method!r} is without wrenches; take "newton-euler"')
+        if flag(figures, "derivation: figures") or (notation, coordinates, positive) != ("chainrule", "q", True):
+            raise ArgumentError(f'the derivation {method!r} has no figures, and no other letters; take "newton-euler"')
+        return Derivation(f"{title} of {robot.name}", tuple(write(robot, sample_state(robot, state))))
     title, sections, has_masses = METHODS[method]
     one_of(NOTATIONS, notation, "notation")
     choices = Choices.named(robot.model.nv, parameters, symbols, coordinates, positive=positive)

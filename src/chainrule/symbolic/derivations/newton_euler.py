@@ -20,11 +20,9 @@ from chainrule.symbolic.derivations.rules import (
     quantities_with_numbers,
     rule,
 )
+from chainrule.symbolic.derivations.worked_newton_euler import INWARD, OUTWARD, WorkedLink, substitutions, work
 from chainrule.symbolic.derivations.wrenches import terms_of_wrenches, wrenches_of_links
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph
-
-OUTWARD = ("omega", "omega_dot", "v_dot", "v_dot_com", "F", "N")
-INWARD = ("f", "n")
 
 
 def newton_euler(problem: DerivationProblem) -> list[Block]:
@@ -34,13 +32,14 @@ def newton_euler(problem: DerivationProblem) -> list[Block]:
     problem.limit_terms("its Newton-Euler equations", _entries(rows))
     table = newton_euler_table(problem.frictionless, *problem.state, **problem.loads)
     bodies = problem.model.bodies
+    worked = work(problem.frictionless, problem.state, **problem.loads)
     blocks: list[Block] = [Heading("Outward iterations: from the base to the tips"), *_outward_rule(bodies)]
     for body, row in zip(bodies, rows, strict=True):
-        blocks += _link(problem, body, row, table, OUTWARD)
+        blocks += _link(problem, body, row, table, OUTWARD) + _with_numbers(worked[body.index - 1], OUTWARD)
     blocks += [Heading("Inward iterations: from the tips to the base"), *_inward_rule(problem)]
     blocks += wrenches_of_links(problem, in_parts=True)
     for body, row in list(zip(bodies, rows, strict=True))[::-1]:
-        blocks += _link(problem, body, row, table, INWARD)
+        blocks += _link(problem, body, row, table, INWARD) + _with_numbers(worked[body.index - 1], INWARD)
     blocks += [Heading("Joint torques and forces"), *_torque_rule(bodies)]
     quantities = problem.torque_quantities(r"\tau", column(torques), table.tau)
     return [*blocks, *quantities_with_numbers(problem, quantities)]
@@ -58,6 +57,10 @@ def _link(problem: DerivationProblem, body: Body, row: LinkVectors, table: objec
         kernel = getattr(table, name)[i - 1]
         quantities.append(Quantity(link_quantity(name, i), column(getattr(row, name)), UNITS[name], kernel))
     return link_section(problem, body, quantities)
+
+
+def _with_numbers(link: WorkedLink, names: Sequence[str]) -> list[Block]:
+    return [Paragraph("With the numbers of the sample state put in:"), *substitutions(link, names, apart=False)]
 
 
 def _outward_rule(bodies: Sequence[Body]) -> list[Block]:

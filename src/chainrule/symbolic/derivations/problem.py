@@ -81,7 +81,7 @@ class DerivationProblem(NumberedSymbols):
         if with_masses:
             require(robot, "mass_matrix")
         closed_form = Equations(robot, symbolic_model(merged, parameters, symbols), wrenches=wrenches)
-        sample = _read_state(robot, state)
+        sample = sample_state(robot, state)
         if closed_form.symbolic.numbers is not merged:  # the user's numbers in place of the robot's
             robot = Mechanism(closed_form.symbolic.numbers, backend_of(robot))
         problem = DerivationProblem(robot, closed_form, sample)
@@ -247,7 +247,7 @@ def _too_large(robot: Mechanism, why: str) -> ModelError:
     )
 
 
-def _read_state(robot: Mechanism, state: Any) -> tuple[Array, Array, Array]:
+def sample_state(robot: Mechanism, state: Any) -> tuple[Array, Array, Array]:
     """The user's state, or one of round numbers within the limits."""
     if state is None:
         rng = np.random.default_rng(1)

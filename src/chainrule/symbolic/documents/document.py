@@ -18,13 +18,14 @@ How to add a form, for example AsciiDoc:
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from chainrule.display.text import DEFAULT_ROWS, Advised, terminal_rows
 from chainrule.errors import ChainruleError
-from chainrule.symbolic.documents import html, latex, markdown, notebook, terminal
+from chainrule.symbolic.documents import html, latex, markdown, notebook, pdf, terminal
 from chainrule.symbolic.documents.blocks import DocumentContent
 
 FORMS: dict[str, Callable[[DocumentContent], str]] = {
@@ -75,10 +76,16 @@ class Document(Advised, DocumentContent):
         return terminal.text(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write a file, in the form of its ending: .html, .tex, .md, .ipynb or .txt."""
+        """Write a file, in the form of its ending: .html, .tex, .md, .ipynb, .txt, or .pdf, which a browser prints."""
         target = Path(path)
+        if target.suffix == ".pdf":
+            with tempfile.TemporaryDirectory() as folder:
+                page = Path(folder) / "page.html"
+                page.write_text(html.page(self), encoding="utf-8")
+                pdf.print_pdf(page, target)
+            return target
         if target.suffix not in FORMS:
-            known = ", ".join(FORMS)
+            known = ", ".join((*FORMS, ".pdf"))
             raise ChainruleError(f"{str(path)!r}: documents are written as {known}; give the file one of these endings")
         target.write_text(FORMS[target.suffix](self), encoding="utf-8")
         return target
