@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import sympy as sp
 
@@ -15,6 +15,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.unit_report import UnitReport
 from chainrule.display.text import Advised
 from chainrule.errors import ModelError
+from chainrule.lazy import cached_property
 from chainrule.symbolic.algebra.ring import to_sympy
 from chainrule.symbolic.closed_form.base_parameters import TermsInBaseParameters, base_parameters
 from chainrule.symbolic.closed_form.choices import Choices
@@ -27,6 +28,9 @@ from chainrule.symbolic.closed_form.terms import Terms
 from chainrule.symbolic.closed_form.wrenches import symbolic_wrenches, with_wrenches
 from chainrule.symbolic.documents.document import Document
 from chainrule.symbolic.documents.notation import NOTATIONS
+
+if TYPE_CHECKING:
+    from chainrule.symbolic.closed_form.matrix_form import SymbolicMatrixForm
 
 MAX_SHOWN_JOINTS = 3
 """Joints of a robot whose equations a notebook shows in full: those of more are long, and take long."""
@@ -96,6 +100,13 @@ class Equations(Advised, Matrices):
     >>> arm.g[1], arm.c[1]
     (L_2*g*m_2*cos(q_1 + q_2), L_1*L_2*m_2*qdot_1**2*sin(q_2))
     """
+
+    @cached_property
+    def matrix_form(self) -> SymbolicMatrixForm:
+        """The stacked matrices S, A, L, J, M, C of all links in symbols; printed, a view in blocks."""
+        from chainrule.symbolic.closed_form.matrix_form import symbolic_matrix_form
+
+        return symbolic_matrix_form(self)
 
     def disagreement(self) -> list[sp.Expr]:
         """Torques by Lagrange less those by Newton and Euler: zeros, exact ones if parameters are symbols."""

@@ -10,9 +10,9 @@ from chainrule.dynamics.textbook import matrix_form as kernel_matrix_form
 from chainrule.spatial.scalar import is_zero
 from chainrule.symbolic.algebra.ring import to_matrix
 from chainrule.symbolic.closed_form.dae import Elimination, eliminate, system_without_torque
+from chainrule.symbolic.closed_form.matrix_form import link_rows
 from chainrule.symbolic.derivations.latex_names import subscript
 from chainrule.symbolic.derivations.problem import DerivationProblem
-from chainrule.symbolic.derivations.rules import link_rows
 from chainrule.symbolic.derivations.wrenches import terms_of_wrenches, wrenches_of_links
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph, TableBlock
 

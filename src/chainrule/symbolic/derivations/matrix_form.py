@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import sympy as sp
@@ -13,10 +13,11 @@ from chainrule.dynamics import textbook
 from chainrule.dynamics.dynamics import coriolis_matrix
 from chainrule.spatial.scalar import is_zero
 from chainrule.symbolic.algebra.ring import Element, to_matrix, to_sympy
+from chainrule.symbolic.closed_form.matrix_form import adjoint, link_rows, stacks_in_blocks
 from chainrule.symbolic.closed_form.size_estimate import QUANTITIES
 from chainrule.symbolic.derivations.latex_names import subscript
 from chainrule.symbolic.derivations.problem import DerivationProblem, number_list, number_matrix
-from chainrule.symbolic.derivations.rules import link_rows, rule
+from chainrule.symbolic.derivations.rules import rule
 from chainrule.symbolic.derivations.wrenches import virtual_work, wrenches_of_links
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph, TableBlock
 
@@ -92,49 +93,23 @@ def _varying_screws(form: StackedMatrices) -> bool:
 def _stacked_matrices(problem: DerivationProblem, form: StackedMatrices, kernel: results.MatrixForm) -> list[Block]:
     """The matrices S, A, L and A-dot in blocks, and the blocks in symbols."""
     bodies, model = problem.model.bodies, problem.model
-    count = len(bodies)
-    joints = {places.joint.name: k for k, places in enumerate(model.layout.joints)}
-    columns = {body.index: joints[body.joint.mimic.joint if body.joint.mimic else body.joint.name] for body in bodies}
     carriers = [(body.index, other.index) for body in bodies for other in model.ancestors(body.index)[:-1]]
     parents = [(body.index, body.parent) for body in bodies if body.parent]
-    one = {(i, i): "1" for i in range(1, count + 1)}
     for name in ("S", "A", "L", "A_dot"):
         problem.check_number(name, to_matrix(getattr(form, name)), getattr(kernel, name))
-    blocks: list[Block] = [
-        Heading("The stacked matrices"),
-        Paragraph((
-            "In blocks, six rows for each link: ", Formula("S_i"), " has the screws of joint ", Formula("i"), " in the "
-            "frame of its link, ", Formula(r"\mathrm{Ad}_{i,j}"), " is the adjoint of the pose of frame ",
-            Formula("j"), " in frame ", Formula("i"), ".",
-        )),
-        _in_blocks("S", {(i, k + 1): subscript("S", i) for i, k in columns.items()}, count, len(joints)),
-        _in_blocks("A", {pair: _adjoint(*pair) for pair in parents}, count, count),
-        _in_blocks("L", one | {pair: _adjoint(*pair) for pair in carriers}, count, count),
-        _in_blocks(r"\dot{A}", {pair: _adjoint(*pair, dot=True) for pair in parents}, count, count),
-    ]  # fmt: skip
+    blocks: list[Block] = [Heading("The stacked matrices"), *stacks_in_blocks(model)]
     for body in bodies:
         own = [row[body.first_v : body.first_v + body.joint.kind.nv] for row in form.S[link_rows(body.index)]]
         blocks.append(Equation((Formula(subscript("S", body.index)), to_matrix(own))))
     for i, j in carriers:
-        blocks.append(Equation((Formula(_adjoint(i, j)), to_matrix(_block(form.L, i, j)))))
+        blocks.append(Equation((Formula(adjoint(i, j)), to_matrix(_block(form.L, i, j)))))
     for i, j in parents:
-        blocks.append(Equation((Formula(_adjoint(i, j, dot=True)), to_matrix(_block(form.A_dot, i, j)))))
+        blocks.append(Equation((Formula(adjoint(i, j, dot=True)), to_matrix(_block(form.A_dot, i, j)))))
     return blocks
-
-
-def _adjoint(i: int, j: int, *, dot: bool = False) -> str:
-    name = r"\mathrm{Ad}"
-    return rf"\dot{{{name}}}_{{{i},{j}}}" if dot else f"{name}_{{{i},{j}}}"
 
 
 def _block(rows: Sequence[Sequence[Any]], i: int, j: int) -> list[Sequence[Any]]:
     return [row[link_rows(j)] for row in rows[link_rows(i)]]
-
-
-def _in_blocks(name: str, entries: Mapping[tuple[int, int], str], rows: int, columns: int) -> Equation:
-    """A matrix by the names of its blocks, counted from 1; zeros elsewhere."""
-    lines = (" & ".join(entries.get((i + 1, j + 1), "0") for j in range(columns)) for i in range(rows))
-    return rule(name, r"\begin{bmatrix} " + r" \\ ".join(lines) + r" \end{bmatrix}")
 
 
 def _jacobians(problem: DerivationProblem, form: StackedMatrices, kernel: results.MatrixForm) -> list[Block]:

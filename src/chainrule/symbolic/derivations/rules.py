@@ -32,11 +32,6 @@ def _kind_of_motion(body: Body) -> str:
     return TURNS if kind.linear == Vector.zero() else OTHER
 
 
-def link_rows(index: int) -> slice:
-    """The six rows of a link in a matrix of all links."""
-    return slice(6 * (index - 1), 6 * index)
-
-
 def link_section(problem: DerivationProblem, body: Body, quantities: Sequence[Quantity]) -> list[Block]:
     """The quantities of a link: a heading, their equations, and their numbers beside those of the kernels."""
     return [Heading(f"Link {body.index}: {body.link.name}", 2), *quantities_with_numbers(problem, quantities)]
