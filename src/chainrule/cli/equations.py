@@ -181,7 +181,7 @@ def _document(robot: Robot, options: dict[str, Any], state: State | None) -> Doc
         chosen = {"terms": _names(options)} if isinstance(found, Equations) else {}
         return found.document(shorthand=options["shorthand"], **chosen)
     document = derive(
-        robot, options["derivation"], parameters=options["parameters"], state=state, **_written(options),
+        robot, options["derivation"], parameters=options["parameters"], state=state, **_style_options(options),
         **_wrenches(options),
     )  # fmt: skip
     return document.with_style(shorthand=options["shorthand"])
@@ -194,15 +194,15 @@ def _names(options: dict[str, Any]) -> list[str] | None:
 
 def _equations(robot: Robot, options: dict[str, Any]) -> Equations | KinematicEquations:
     if not options["kinematics"]:
-        return closed_form(robot, options["parameters"], **_written(options), **_wrenches(options))
+        return closed_form(robot, options["parameters"], **_style_options(options), **_wrenches(options))
     frame, order = options["frame"] or "world", options["order"] or "rpy"
     return kinematic_equations(
         robot, options["link"], frame=frame, order=order, parameters=options["parameters"],
-        **_written(options),
+        **_style_options(options),
     )  # fmt: skip
 
 
-def _written(options: dict[str, Any]) -> dict[str, Any]:
+def _style_options(options: dict[str, Any]) -> dict[str, Any]:
     """The notation and the letter of the coordinates."""
     return {name: options[name] for name in ("notation", "coordinates")}
 

@@ -30,7 +30,7 @@ class Choices:
     """Whether symbols are made without assumptions."""
 
     @staticmethod
-    def named(
+    def for_call(
         count: int, parameters: Any = "symbolic", symbols: Any = None, coordinates: str = "q", *, positive: bool = True
     ) -> Choices:
         """The choices of a call for a robot of `count` coordinates, which have the letter `coordinates`.

@@ -83,7 +83,7 @@ def equations(
         raise ModelError(f"robot {robot.model.name!r} has no degrees of freedom, and so no equations of motion")
     require(robot, "mass_matrix")
     one_of(NOTATIONS, notation, "notation")
-    choices = Choices.named(robot.model.nv, parameters, symbols, coordinates, positive=positive)
+    choices = Choices.for_call(robot.model.nv, parameters, symbols, coordinates, positive=positive)
     wrenches = symbolic_wrenches(robot, tip_wrench, external, frame, plain=not positive)
     return Equations(robot, symbolic_model(merged_model(robot), choices), simplify, wrenches, notation, coordinates)
 

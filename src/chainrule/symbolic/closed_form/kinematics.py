@@ -67,7 +67,7 @@ def kinematic_equations(
     one_of(jacobians.FRAMES, frame, "frame of a Jacobian")
     one_of(ORDERS, order, "order of angles", "kinematic_equations")
     one_of(NOTATIONS, notation, "notation")
-    choices = Choices.named(robot.model.nv, parameters, symbols, coordinates, positive=positive)
+    choices = Choices.for_call(robot.model.nv, parameters, symbols, coordinates, positive=positive)
     model = symbolic_model(merged_model(robot), choices)
     return KinematicEquations(robot, model, name, frame, order, notation, coordinates)
 

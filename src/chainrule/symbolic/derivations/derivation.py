@@ -126,7 +126,7 @@ def derivation(
         return Derivation(f"{title} of {robot.name}", tuple(write(robot, sample_state(robot, state))))
     title, sections, has_masses = METHODS[method]
     one_of(NOTATIONS, notation, "notation")
-    choices = Choices.named(robot.model.nv, parameters, symbols, coordinates, positive=positive)
+    choices = Choices.for_call(robot.model.nv, parameters, symbols, coordinates, positive=positive)
     wrenches = symbolic_wrenches(robot, tip_wrench, external, frame, plain=not positive)
     problem = DerivationProblem.of(robot, choices, state, with_masses=has_masses, wrenches=wrenches)
     equations = replace(problem.equations, notation=notation, coordinates=coordinates)
