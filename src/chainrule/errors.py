@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 MAX_COMPARED = 200
@@ -104,9 +106,30 @@ def import_optional(module: str, what: str, otherwise: str = "") -> Any:
         package = module.partition(".")[0]
         missing = (error.name or package).partition(".")[0]
         raise MissingPackageError(
-            f"{what} needs the package {missing}, which is not installed: "
-            f"pip install 'chainrule[{EXTRAS[package]}]'{otherwise}"
+            f"{what} needs the package {missing}, which is not installed: {pip_install(EXTRAS[package])}{otherwise}"
         ) from error
+
+
+def pip_install(extra: str) -> str:
+    """The command that installs an extra for this Python.
+
+    Where chainrule is installed, from PyPI or from a clone, pip takes its extras from there. Where a clone runs without
+    being installed, the command names its folder.
+    """
+    from importlib.metadata import distributions
+
+    clone = Path(__file__).parents[2]
+    is_installed = any(distributions(name="chainrule")) or not (clone / "pyproject.toml").exists()
+    quote = '"' if os.name == "nt" else "'"
+    return f"{pip()} install {quote}{'chainrule' if is_installed else clone}[{extra}]{quote}"
+
+
+def pip() -> str:
+    """How pip is called for this Python: by its name where the shell finds that of this environment."""
+    import shutil
+
+    found = shutil.which("pip")
+    return "pip" if found and Path(found).parent == Path(sys.executable).parent else f"{sys.executable} -m pip"
 
 
 def quoted(names: Iterable[str], most: int = 12) -> str:

@@ -14,13 +14,13 @@ from typing import Any
 from chainrule.compile.codegen.vectorize import Lanes
 from chainrule.compile.runtime import memory_cache
 from chainrule.compile.tape import SYSTEM_FUNCTIONS
-from chainrule.errors import MissingPackageError
+from chainrule.errors import MissingPackageError, pip
 
 try:
     import llvmlite.binding as llvm
 except (ImportError, OSError) as error:  # there is no wheel for the platform, or its library does not load
     raise MissingPackageError(
-        f"machine code for the CPU needs the package llvmlite, which cannot be imported here ({error}): pip install "
+        f"machine code for the CPU needs the package llvmlite, which cannot be imported here ({error}): {pip()} install "
         "llvmlite; robot.compiled.export writes C without it, and without kernels everything is interpreted"
     ) from error
 
