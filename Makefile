@@ -11,7 +11,7 @@ COMPILE := build/lock/bin/pip-compile --quiet --strip-extras --no-header --no-an
 BENCHMARKS := first_call humanoid reference_path rollouts integrators called_from_python forward_kinematics motions study sizes regressor bandwidth frameworks parameters
 
 .DEFAULT_GOAL := help
-.PHONY: help demo studio fast test test-all coverage types lint format hooks bench bench-compare fuzz docs pictures lock clean tools languages
+.PHONY: help demo studio fast test test-all coverage types lint format hooks bench bench-compare fuzz docs dist pictures lock clean tools languages
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-22s %s\n", $$1, $$2}'
@@ -79,6 +79,11 @@ fuzz: .venv/dev ## damaged inputs for every reader, until interrupted [MINUTES=6
 docs: .venv/dev ## API pages in build/docs
 	$(BIN)/python docs/build.py
 
+dist: .venv/dev ## the wheel and the sdist, in dist/
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist
+	@ls -l dist
+
 pictures: .venv/dev tools ## the pictures of README.md and docs/, drawn anew; those of the studio by a browser
 	$(BIN)/python docs/pictures.py
 	$(BIN)/python docs/studio_pictures.py
@@ -89,9 +94,10 @@ lock: ## the locked versions in requirements/, anew from pyproject.toml
 	$(COMPILE) --extra studio --output-file requirements/studio.txt pyproject.toml
 	$(COMPILE) --constraint requirements/studio.txt --output-file requirements/run.txt pyproject.toml
 	$(COMPILE) --extra dev --constraint requirements/studio.txt --output-file requirements/dev.txt pyproject.toml
+	$(COMPILE) --extra bench --constraint requirements/dev.txt --output-file requirements/pinocchio.txt pyproject.toml
 
 clean: ## removes the environment and all caches
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
 
 tools: ## gcc, g++ and Chromium, which tests use, from Debian if missing
 	@.ci/tools gcc g++ chromium
@@ -109,9 +115,10 @@ languages: ## Octave and LaTeX, in which tests run exported code and compile doc
 	$(PIP) --requirement requirements/studio.txt
 	touch $@
 
-# The tests of robot.torch, and those beside Drake, are skipped where there is no build of PyTorch for the CPU, or of Drake.
-.venv/dev: .venv/run requirements/dev.txt requirements/torch.txt requirements/drake.txt
+# The tests beside Pinocchio and Drake, and those of robot.torch, are skipped where these have no wheels.
+.venv/dev: .venv/run requirements/dev.txt requirements/pinocchio.txt requirements/torch.txt requirements/drake.txt
 	$(PIP) --requirement requirements/dev.txt
+	$(PIP) --requirement requirements/pinocchio.txt || echo "nothing is compared with Pinocchio: see requirements/pinocchio.txt"
 	$(PIP) --no-deps --requirement requirements/torch.txt || echo "robot.torch is not tested: see requirements/torch.txt"
 	$(PIP) --no-deps --requirement requirements/drake.txt || echo "nothing is compared with Drake: see requirements/drake.txt"
 	touch $@

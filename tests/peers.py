@@ -6,11 +6,13 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
-import pinocchio as pin
+import pytest
 from lxml import etree
 
 import chainrule as cr
 from chainrule.model import Free
+
+pin = pytest.importorskip("pinocchio")  # there is none for Windows
 
 
 def robots_folder() -> Path:

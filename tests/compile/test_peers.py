@@ -6,10 +6,9 @@ The reference path is compared on many more robots in `algorithms/test_peers.py`
 import warnings
 
 import numpy as np
-import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose
-from peers import MuJoCo, Pinocchio, robots_folder, stripped
+from peers import MuJoCo, Pinocchio, pin, robots_folder, stripped
 
 import chainrule as cr
 from chainrule.compile import backend

@@ -56,7 +56,12 @@ def test_every_optional_package_is_in_its_extra():
         assert NAMES.get(package, package) in {Requirement(item).name for item in wanted}, package
 
 
-PAGES = [CLONE / "README.md", *(CLONE / "docs").rglob("*.md"), *(CLONE / "examples").iterdir(), *(CLONE / "src").rglob("*.py")]
+PAGES = [
+    CLONE / "README.md",
+    *(CLONE / "docs").rglob("*.md"),
+    *(CLONE / "examples").iterdir(),
+    *(CLONE / "src").rglob("*.py"),
+]
 
 
 def test_every_extra_that_a_page_or_a_message_names_exists():

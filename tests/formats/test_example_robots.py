@@ -4,10 +4,9 @@ import warnings
 
 import mujoco
 import numpy as np
-import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose
-from peers import Pinocchio, robots_folder, stripped
+from peers import Pinocchio, pin, robots_folder, stripped
 
 import chainrule as cr
 
