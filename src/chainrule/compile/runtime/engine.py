@@ -20,8 +20,8 @@ try:
     import llvmlite.binding as llvm
 except (ImportError, OSError) as error:  # there is no wheel for the platform, or its library does not load
     raise MissingPackageError(
-        f"machine code for the CPU needs the package llvmlite, which cannot be imported here ({error}): {pip()} install "
-        "llvmlite; robot.compiled.export writes C without it, and without kernels everything is interpreted"
+        f"machine code for the CPU needs the package llvmlite, which cannot be imported here ({error}): {pip()} "
+        "install llvmlite; robot.compiled.export writes C without it, and without kernels everything is interpreted"
     ) from error
 
 
@@ -42,7 +42,7 @@ def _start() -> None:
     """Prepare LLVM, and offer it the system's functions."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    library = ctypes.CDLL(ctypes.util.find_library("m") or None)
+    library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else ctypes.util.find_library("m"))
     for name in ("sin", "cos", *SYSTEM_FUNCTIONS, "fma", "fmaf"):  # the last two where the processor has none
         address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
         llvm.add_symbol(name, address)
