@@ -68,8 +68,8 @@ def regressor(
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
     >>> Y = arm.parameters.regressor([0.1, 0.2], [0.3, 0.4], [0.5, 0.6])
-    >>> np.allclose(Y @ arm.parameters.values, arm.inverse_dynamics([0.1, 0.2], [0.3, 0.4], [0.5, 0.6]))
-    True
+    >>> (Y @ arm.parameters.values).round(4), arm.inverse_dynamics([0.1, 0.2], [0.3, 0.4], [0.5, 0.6]).round(4)
+    (array([32.4825, 10.9798]), array([32.4825, 10.9798]))
     """
     return BY_ALGORITHM
 

@@ -73,8 +73,8 @@ def state_dot(
     >>> import chainrule as cr
     >>> arm = cr.load("planar_2r")
     >>> motion = solve_ivp(arm.textbook.state_dot, (0.0, 0.5), np.zeros(4), rtol=1e-9, atol=1e-9)
-    >>> bool(np.allclose(motion.y[:2, -1], arm.simulate([0.0, 0.0], None, 0.5).q[-1], atol=1e-6))
-    True
+    >>> motion.y[:2, -1].round(5), arm.simulate([0.0, 0.0], None, 0.5).q[-1].round(5)
+    (array([-1.00032,  0.6334 ]), array([-1.00032,  0.6334 ]))
     """
     nq, n = robot.nq, robot.nv
     state = rows_of(x, nq + n, "state_dot: x", "q and qd")
