@@ -74,6 +74,15 @@ def test_every_extra_that_a_page_or_a_message_names_exists():
     assert {*named} <= {*PROJECT["optional-dependencies"]}, named
 
 
+def test_the_page_of_platforms_lists_every_extra():
+    table = (CLONE / "docs" / "platforms.md").read_text(encoding="utf-8").partition("| extra |")[2]
+    rows = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+    assert {word for row in rows for word in re.findall(r"`(\w+)`", row)} == {*PROJECT["optional-dependencies"]} - {
+        "dev",
+        "docs",
+    }
+
+
 def test_the_hint_calls_the_pip_of_this_python(tmp_path, monkeypatch):
     program = "pip.exe" if os.name == "nt" else "pip"
     for folder in ("other", "this"):

@@ -121,6 +121,12 @@ def test_the_convention_is_never_guessed():
         arm.textbook.dh_figure()
 
 
+def test_velocities_that_no_scale_fits_are_refused():
+    arm = cr.load("planar_2r").reference
+    with pytest.raises(cr.ShapeError, match="not finite, in rad/s"):
+        arm.textbook.velocity_figure([0.1, 0.2], [-1e308, 1e308])
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_velocities_are_those_of_the_table_and_each_is_its_parents_and_a_term(name):
     robot = named(name)

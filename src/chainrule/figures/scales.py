@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chainrule.arguments import Array
+from chainrule.errors import ShapeError
 from chainrule.figures.scene import EQUAL, Path, Stroke, circle_points
 from chainrule.figures.sketch import MIN_LENGTH, Sketch
 from chainrule.figures.stick import across_axis
@@ -46,7 +47,11 @@ def draw_vectors(sketch: Sketch, vectors: Iterable[SpatialVector], unit: str, *,
     Vectors that are at one place and equal are drawn once, with a label that says so.
     """
     given = list(vectors)
-    largest = max((float(np.linalg.norm(vector.value)) for vector in given), default=0.0)
+    with np.errstate(over="ignore"):
+        lengths = [float(np.linalg.norm(vector.value)) for vector in given]
+    if not np.isfinite(lengths).all():
+        raise ShapeError(f"the figure has a vector that is not finite, in {unit}: the state is too large for it")
+    largest = max(lengths, default=0.0)
     if largest <= 0:
         return
     groups: list[tuple[SpatialVector, list[str]]] = []

@@ -144,7 +144,8 @@ def test_help_speaks_of_the_robot():
     robot = cr.load("planar_2r")
     robot.inverse_dynamics([0, 0], [0, 0], [0, 0])
     text = pydoc.plain(pydoc.render_doc(robot.inverse_dynamics))
-    assert "inverse_dynamics(q, qd=0, qdd=0, *, tip_wrench=None, external=None, frame='world'" in text
+    on_one_line = " ".join(text.split()).replace("( ", "(")  # from Python 3.13 on, a long signature has several
+    assert "inverse_dynamics(q, qd=0, qdd=0, *, tip_wrench=None, external=None, frame='world'" in on_one_line
     assert "method of chainrule" in text
     assert "Robot instance" in text
     assert "Fallback" not in text + repr(robot.inverse_dynamics)
