@@ -125,7 +125,7 @@ def pip_install(extra: str) -> str:
 
 
 def pip() -> str:
-    """How pip is called for this Python: by its name where the shell finds that of this environment."""
+    """The command pip of this Python: its name where the shell finds it in this environment, else by its path."""
     import shutil
 
     found = shutil.which("pip")
