@@ -47,13 +47,11 @@ def draw_vectors(sketch: Sketch, vectors: Iterable[SpatialVector], unit: str, *,
     Vectors that are at one place and equal are drawn once, with a label that says so.
     """
     given = list(vectors)
-    with np.errstate(over="ignore"):
-        lengths = [float(np.linalg.norm(vector.value)) for vector in given]
-    if not np.isfinite(lengths).all():
-        raise ShapeError(f"the figure has a vector that is not finite, in {unit}: the state is too large for it")
-    largest = max(lengths, default=0.0)
+    largest = max((float(np.linalg.norm(vector.value)) for vector in given), default=0.0)
     if largest <= 0:
         return
+    if not np.isfinite(largest):
+        raise ShapeError(f"the vectors in {unit} of this figure are too large to be drawn: look at the state")
     groups: list[tuple[SpatialVector, list[str]]] = []
     for vector in given:
         if np.linalg.norm(vector.value) <= NEGLIGIBLE * largest:
