@@ -45,6 +45,11 @@ class UnknownAttributeError(UnknownNameError, AttributeError):
     """A robot, one of its subjects or the package has no attribute of this name."""
 
 
+def advice_on(package: str, name: str) -> UnknownAttributeError:
+    """The error for a name that a package does not have: the nearest of those that it has."""
+    return UnknownAttributeError.of("name", name, dir(import_module(package)), package)
+
+
 class ArgumentError(ChainruleError, TypeError):
     """The function takes no argument of this name, not so many, or lacks one."""
 
