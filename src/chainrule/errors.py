@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Any
+from typing import Any, Self
 
 MAX_COMPARED = 200
 """Characters of an unknown name that are compared with the known ones, and shown."""
@@ -33,7 +33,7 @@ class UnknownNameError(ChainruleError, ValueError, LookupError):
     """No link, joint, frame, robot or option has this name."""
 
     @classmethod
-    def of(cls, what: str, name: object, known: Iterable[str], where: str) -> UnknownNameError:
+    def of(cls, what: str, name: object, known: Iterable[str], where: str) -> Self:
         """The error for a name that is not among the known names; it suggests the nearest of them."""
         names = list(known)
         close = nearest(name, names) if isinstance(name, str) else None
