@@ -512,3 +512,12 @@ def test_a_robot_that_sounds_a_little_alike_is_not_proposed():
 def test_integrators_that_choose_their_steps_do_not_lead_to_one_that_does_not():
     with pytest.raises(cr.UnknownNameError, match="choose their steps are 'dop853', 'radau', 'lsoda'"):
         PUMA.simulate(Q, duration=0.1, integrator="RK45")
+
+
+def test_what_follows_a_hand_refuses_what_cannot_be_walked_through():
+    class Raises:
+        def __iter__(self):
+            raise RuntimeError("no")
+
+    with pytest.raises(cr.ShapeError, match="targets must be a sequence"):
+        next(PUMA.ik.stream(Raises()))

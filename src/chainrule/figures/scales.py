@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chainrule.arguments import Array
+from chainrule.errors import ShapeError
 from chainrule.figures.scene import EQUAL, Path, Stroke, circle_points
 from chainrule.figures.sketch import MIN_LENGTH, Sketch
 from chainrule.figures.stick import across_axis
@@ -47,6 +48,8 @@ def draw_vectors(sketch: Sketch, vectors: Iterable[SpatialVector], unit: str, *,
     """
     given = list(vectors)
     largest = max((float(np.linalg.norm(vector.value)) for vector in given), default=0.0)
+    if not math.isfinite(largest):
+        raise ShapeError(f"a figure has no scale for vectors so large ({unit}); give smaller ones")
     if largest <= 0:
         return
     groups: list[tuple[SpatialVector, list[str]]] = []

@@ -143,7 +143,8 @@ def _unknown_robot(name: str) -> UnknownNameError:
     longer = [other for other in known if len(wanted) > 1 and plain(other).startswith(wanted)]
     close, any_close = (nearest(name, names, cutoff=ALIKE) for names in (known, (*bundled, *described)))
     shorter = [other for other in known if wanted.startswith(plain(other))]
-    meant = same or [other for other in longer if other in bundled] or longer[:3] or [close] * bool(close) or shorter
+    nearby = [close] if close else shorter
+    meant = same or [other for other in longer if other in bundled] or longer[:3] or nearby
     if meant:
         where = "" if meant[0] in bundled else ", which robot_descriptions has"
         return UnknownNameError(f"{unknown}; did you mean {' or '.join(map(repr, meant))}{where}?")
