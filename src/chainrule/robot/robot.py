@@ -327,7 +327,7 @@ class Robot(Mechanism, metaclass=_KindOfRobot):
             raise AttributeError(name) if name.startswith("_") else unknown_attribute(self, name)
 
     def __setattr__(self, name: str, value: object) -> None:
-        if not name.startswith("_"):
+        if not name.startswith("_") and (type(self) is Robot or hasattr(Robot, name)):  # subclasses may have more
             from chainrule.robot.advice import unchangeable
 
             raise unchangeable(self, name)
