@@ -17,10 +17,11 @@ RADIANS = "angles are in radians: np.radians([...]); robot.degrees has functions
 TARGET = 'a target is a pose (4, 4); ([x, y, z], rotation) with a rotation of SciPy; or [x, y, z] with task="position"'
 TASKS = 'task="position", "orientation" or "axis" follows a part of the pose'
 WRENCHES = "tip_wrench= is what the tip applies to the world, external={link: wrench} what acts on a link"
+GRAVITY = "a robot in another field is robot.edit(gravity=(0, 0, -9.81))"
 HINTS: Mapping[str, Mapping[str, str]] = {
     "": {
         "degrees": RADIANS, "deg": RADIANS, "unit": RADIANS,
-        "gravity": "a robot in another field is robot.edit(gravity=(0, 0, -9.81))",
+        "gravity": GRAVITY, "g": GRAVITY,
     },
     "target": {
         "all": "robot.ik.branches(target) has all solutions in closed form", "position": TARGET, "quaternion": TARGET,
@@ -30,10 +31,13 @@ HINTS: Mapping[str, Mapping[str, str]] = {
     "tolerance": dict.fromkeys(("tol", "eps", "ilimit", "tolerances"), "tolerance= is in m and rad"),
     "torque": {
         "controller": "a controller is the torque: torque=cr.PD(robot, target)",
+        "u": "torque= takes numbers, a controller, or a function of (t, q, qd)",
         "tau": "torque= takes numbers, a controller, or a function of (t, q, qd)",
         "method": "integrator= names the method", "solver": "integrator= names the method",
     },
-    "duration": dict.fromkeys(("T", "tf", "time", "t_end", "t", "tspan", "t_span"), "duration= is the time in s"),
+    "duration": dict.fromkeys(
+        ("T", "tf", "time", "t_end", "t_final", "t", "tspan", "t_span"), "duration= is the time in s"
+    ),
     "times": dict.fromkeys(
         ("duration", "t", "T", "time", "tf"), "times= is the duration in s, or the time of each way-point"
     ),
@@ -41,14 +45,19 @@ HINTS: Mapping[str, Mapping[str, str]] = {
     "relative_to": {"frame": "relative_to= names the frame in which the pose is; the base unless one is given"},
     "link": dict.fromkeys(("end", "ee", "tool", "end_effector"), "link= names a link or frame"),
     "frame": dict.fromkeys(
-        ("linear_first", "reference_frame", "rf"), 'the angular part is first; frame="world", "body" or "space"'
+        ("linear_first", "reference_frame", "reference", "rf"),
+        'the angular part is first; frame="world", "body" or "space"',
     ),
     "tip_wrench": {"wrench": WRENCHES, "f_ext": WRENCHES, "fext": WRENCHES, "Ftip": WRENCHES, "wrenches": WRENCHES},
     "mass": {"weight": "mass= is in kg"},
     "rng": {"seed": "rng=np.random.default_rng(seed)"},
     "links": {"mass": 'links={"LINK": {"mass": 2.0}} names the link', "friction": 'joints={"JOINT": {"viscous": 0.1}}'},
     "sex": {"gender": "sex= is \"male\" or \"female\""},
-    "q": {"parameters": 'robot.at({"LINK.mass": ...}) binds numbers of the robot, for every function'},
+    "qd": dict.fromkeys(("dq", "qdot", "q_dot", "v", "dtheta"), "qd= are the velocities, qdd= the accelerations"),
+    "q": {
+        "theta": "q= are the joint positions", "thetalist": "q= are the joint positions",
+        "parameters": 'robot.at({"LINK.mass": ...}) binds numbers of the robot, for every function',
+    },
 }  # fmt: skip
 """For functions that have the first name as an argument: what to write instead of one that many expect."""
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 MAX_COMPARED = 200
 """Characters of an unknown name that are compared with the known ones, and shown."""
@@ -35,7 +35,7 @@ class UnknownNameError(ChainruleError, ValueError, LookupError):
     """No link, joint, frame, robot or option has this name."""
 
     @classmethod
-    def of(cls, what: str, name: object, known: Iterable[str], where: str) -> UnknownNameError:
+    def of(cls, what: str, name: object, known: Iterable[str], where: str) -> Self:
         """The error for a name that is not among the known names; it suggests the nearest of them."""
         names = list(known)
         close = nearest(name, names) if isinstance(name, str) else None
@@ -45,6 +45,11 @@ class UnknownNameError(ChainruleError, ValueError, LookupError):
 
 class UnknownAttributeError(UnknownNameError, AttributeError):
     """A robot, one of its subjects or the package has no attribute of this name."""
+
+
+def advice_on(package: str, name: str) -> UnknownAttributeError:
+    """The error for a name that a package does not have: the nearest of those that it has."""
+    return UnknownAttributeError.of("name", name, dir(import_module(package)), package)
 
 
 class ArgumentError(ChainruleError, TypeError):

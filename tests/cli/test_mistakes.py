@@ -78,6 +78,8 @@ MISTAKES = [
     ("info panda --repair --strict", 2, "give either --repair or --strict"),
     ("info panda --args hand", 2, "--args: 'hand' should be a name and a value, such as hand:=true"),
     ("info panda extra", 2, "Got unexpected extra argument (extra)"),
+    ("pose planar_2r 0.1 0.2", 2, "numbers have an option: --q 0.1,0.2"),
+    ("ik planar_2r 0.4,0.1,0.3", 2, "numbers have an option: --xyz 0.4,0.1,0.3"),
     ("completion tcsh", 2, "there is no shell 'tcsh'; did you mean"),
     ("bench --seconds 4000", 1, "--seconds must be a time up to 3600 s, got 4000"),
 ]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import chainrule as cr
 from chainrule.display.text import Shown, Table, table_lines
 
 pytestmark = pytest.mark.interpreted
@@ -82,3 +83,14 @@ def test_a_notebook_shows_the_same_in_html():
     assert html.startswith("<div><b>3 of 100 rows")
     assert "<td" in html
     assert "0.1429" in html
+
+
+def test_a_motion_and_equations_in_a_line_break_between_words_on_a_narrow_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "50")
+    robot = cr.load("planar_2r").edit(name="an_arm_with_a_long_name")
+    for shown in (robot.simulate([0.1, 0.2], duration=0.01), robot.equations()):
+        lines = repr(shown).split("\n")
+        assert len(lines) == 2
+        assert max(map(len, lines)) <= 50
+        assert lines[1].startswith("  ")
+        assert robot.name in lines[0]

@@ -23,7 +23,7 @@ Q = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
 SUBJECTS = ("ik", "loops", "analysis", "textbook", "derivatives", "centroidal", "parameters", "compiled", "degrees")
 
 MADE_BY_OTHERS = {
-    "Comparison", "Controller", "InverseKinematics", "MonteCarlo", "Screw", "Statistics", "WorkspaceMap",
+    "Comparison", "Controller", "Exercise", "InverseKinematics", "MonteCarlo", "Screw", "Statistics", "WorkspaceMap",
 }  # fmt: skip
 """Classes whose objects functions make, or that are subclassed."""
 
@@ -400,8 +400,8 @@ def test_makers_lead_to_their_robots():
         cr.load("KUKA")
     with pytest.raises(cr.UnknownNameError, match="of that maker there are 'go2', 'g1'"):
         cr.load("Unitree G1")
-    with pytest.raises(cr.UnknownNameError, match="others are loaded from a file"):
-        cr.load("atlas")
+    with pytest.raises(cr.UnknownNameError, match="Other robots are loaded from a file"):
+        cr.load("xyzzy")
 
 
 def test_the_studio_is_no_function():
@@ -440,3 +440,84 @@ def test_an_error_that_is_rounding_is_shown_as_zero():
     solution = PANDA.inverse_kinematics(PANDA.pose(PANDA.home()), PANDA.home() + 0.1)
     assert "e-" not in repr(solution)
     assert "e-" not in repr(PANDA.ik.follow([PANDA.pose(PANDA.home())] * 2, PANDA.home() + 0.1))
+
+
+@pytest.mark.parametrize("change", ["gravity", "mass", "payload", "q", "end_effector", "anything"])
+def test_a_robot_takes_no_attributes_which_no_function_would_read(change):
+    with pytest.raises(AttributeError, match=r"a Robot is never changed.*robot\.(edit|with_\w+)\(.*gives a new robot"):
+        setattr(cr.load("pendulum"), change, 1.0)
+
+
+def test_parts_and_controllers_take_no_numbers_that_nothing_would_read():
+    with pytest.raises(AttributeError, match=r"a link is never changed.*edit\(links=\{'panda_link3': \{'mass'"):
+        PANDA.links["panda_link3"].mass = 3.0
+    with pytest.raises(AttributeError, match=r"a joint is never changed.*edit\(joints=\{'panda_joint4': \{'lower'"):
+        PANDA.joints["panda_joint4"].lower = -1.0
+    with pytest.raises(ValueError, match="read-only"):
+        PANDA.gravity[2] = 0.0
+    with pytest.raises(AttributeError, match="a controller is given its gains when it is made"):
+        cr.PD(PANDA, PANDA.home()).kp = 3.0
+
+
+def test_a_controller_of_a_user_has_gains_of_its_own():
+    class Spring(cr.Controller):
+        def __init__(self, robot, kp):
+            super().__init__(robot, {})
+            self.kp = kp
+
+        def torque(self, q, qd, z, s, p):
+            return [-self.kp * x for x in q], []
+
+    spring = Spring(PUMA, 2.0)
+    spring.kp = 3.0
+    assert np.allclose(spring(0.0, Q, [0.0] * 6), -3.0 * np.array(Q))
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "advice"),
+    [
+        (cr.Robot, "load", "the class Robot has no attribute 'load'; there is cr.load"),
+        (cr.Robot, "URDF", r"use cr\.load\(path\)"),
+        (cr.Robot, "from_drf", r"did you mean cr\.Robot\.from_sdf"),
+        (cr.wheels, "differential", "did you mean 'DifferentialDrive'"),
+        (cr.symbolic, "lagrangian", "did you mean 'Lagrangian'"),
+    ],
+)
+def test_classes_and_packages_advise_too(owner, name, advice):
+    with pytest.raises(AttributeError, match=advice):
+        getattr(owner, name)
+    assert not hasattr(owner, "_private")
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("Panda", r"did you mean 'panda'\?$"),
+        ("pand", r"did you mean 'panda' or 'panda_hand'\?$"),
+        ("ur5e_robot", r"did you mean 'ur5e'\?$"),
+        ("zzz", r"there are: 'cartesian_3p', .*'xarm7'\. Other robots are loaded from a file"),
+    ],
+)
+def test_names_of_robots_lead_to_bundled_ones_first(name, advice):
+    with pytest.raises(cr.UnknownNameError, match=advice):
+        cr.load(name)
+
+
+def test_a_robot_that_sounds_a_little_alike_is_not_proposed():
+    with pytest.raises(cr.UnknownNameError) as caught:
+        cr.load("anymal")
+    assert "did you mean 'panda" not in str(caught.value)
+
+
+def test_integrators_that_choose_their_steps_do_not_lead_to_one_that_does_not():
+    with pytest.raises(cr.UnknownNameError, match="choose their steps are 'dop853', 'radau', 'lsoda'"):
+        PUMA.simulate(Q, duration=0.1, integrator="RK45")
+
+
+def test_what_follows_a_hand_refuses_what_cannot_be_walked_through():
+    class Raises:
+        def __iter__(self):
+            raise RuntimeError("no")
+
+    with pytest.raises(cr.ShapeError, match="targets must be a sequence"):
+        next(PUMA.ik.stream(Raises()))

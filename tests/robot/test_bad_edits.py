@@ -62,7 +62,7 @@ EDITS = [
     ("suffix", lambda r: r.save("robot.yaml"), FormatError, r"format from 'robot.yaml': end it in .toml or .json"),
     ("folder", lambda r: r.save("/no/such/folder/robot.toml"), FormatError, r"cannot write '/no/such.*No such file"),
     ("path", lambda r: r.save(None), FormatError, r"expected the path of a robot file.*got None"),
-    ("convention", lambda r: r.textbook.to_dh(convention="dh"), FormatError, r"'standard' or 'modified', got 'dh'; it is never guessed"),
+    ("convention", lambda r: r.textbook.to_dh(convention="dh"), FormatError, r"'standard' or 'modified' \(Craig\), got 'dh'; it is never guessed"),
     ("axes", lambda r: r.textbook.to_screws(axes="world"), FormatError, r"axes must be 'space' or 'body', got 'world'"),
 ]  # fmt: skip
 

@@ -63,7 +63,11 @@ def test_unknown_names_are_compared_with_those_of_the_package(monkeypatch):
         UnknownNameError,
         r"robot_descriptions has no robot named .* did you mean",
     )
-    refused(lambda: cr.load("ur10e_descriptio"), UnknownNameError, r"did you mean 'ur10e_description'\?")
+    refused(
+        lambda: cr.load("ur10e_descriptio"),
+        UnknownNameError,
+        r"did you mean 'ur10e_description', which robot_descriptions has\?",
+    )
     described(monkeypatch, "ur3e_description")
     refused(lambda: cr.load("ur3e_description"), FormatError, r"ur3e_description has none of URDF_PATH, MJCF_PATH")
     assert descriptions.find("a/b_description") is None

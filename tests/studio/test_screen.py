@@ -9,7 +9,7 @@ from chainrule.studio.panels import PANELS
 from chainrule.studio.panels.about import joint_table, key_of_shapes, link_table
 from chainrule.studio.panels.simulation import falls
 from chainrule.studio.policy import SentPage
-from chainrule.studio.screen import LOADING, MAX_TABS_IN_A_ROW
+from chainrule.studio.screen import LOADING, MAX_TABS_IN_A_ROW, STYLE
 from chainrule.studio.summary import summary
 
 pytest.importorskip("viser", reason="the extra `studio` is not installed")
@@ -27,13 +27,19 @@ def test_the_loading_screen_comes_before_the_script_of_the_page():
     ("name", "words"),
     [
         ("ur5", "an arm of 6 joints on a fixed base"),
-        ("quadruped", "a robot with a free base of 12 joints"),
-        ("four_bar", "a mechanism with closed loops of 3 joints"),
-        ("panda_hand", "a tree"),
+        ("quadruped", "a robot of 12 joints with a free base"),
+        ("four_bar", "a mechanism of 3 joints with closed loops"),
+        ("panda_hand", "an arm of 8 joints on a fixed base"),
+        ("ur5e", "an arm of 6 joints on a fixed base"),
     ],
 )
 def test_a_robot_is_what_its_joints_make_it(name, words):
     assert summary(cr.load(name))[0].startswith(words)
+
+
+def test_arms_that_part_are_a_tree():
+    arm = cr.load("planar_2r")
+    assert summary(arm.attach(arm, "link1", prefix="b_"))[0] == "a tree of 4 joints with 2 ends, on a fixed base"
 
 
 def tabs(robot):
@@ -66,3 +72,22 @@ def test_tables_have_every_joint_and_every_mass_and_names_are_text():
     assert "no shapes of its own" in key_of_shapes(robot)
     assert "a joint that slides" not in key_of_shapes(robot)
     assert "a joint that slides" in key_of_shapes(cr.load("cartesian_3p"))
+
+
+def test_the_loading_screen_says_one_step_at_a_time(browser):
+    """The script of the page fills #root; then the session marks that it has begun, and that the robot is there."""
+    tab = browser.new_page()
+    shown = []
+    for page in ("", "<div></div>", '<div class="studio-joined"></div>'):
+        tab.set_content(f'{STYLE}{LOADING}<div id="root">{page}</div>')
+        steps = tab.locator(".studio-loading p:not(.late)").locator("visible=true")
+        shown.append((steps.all_inner_texts(), tab.locator(".studio-loading i").evaluate("bar => bar.clientWidth")))
+    assert [texts for texts, _ in shown] == [
+        ["Loading the page …"],
+        ["Starting the 3-D view …"],
+        ["Drawing the robot …"],
+    ]
+    assert sorted({width for _, width in shown}) == [width for _, width in shown]
+    tab.set_content(f'{STYLE}{LOADING}<div id="root"><div class="studio-joined studio-ready"></div></div>')
+    tab.locator(".studio-loading").wait_for(state="hidden")
+    tab.close()

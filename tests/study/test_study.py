@@ -181,7 +181,7 @@ def test_wrong_questions_are_refused(few, person):
         study.run(cr.load("ur5"))
     with pytest.raises(cr.ShapeError, match="at least one"):
         study.run(person, [])
-    with pytest.raises(cr.ShapeError, match="give a Subject"):
+    with pytest.raises(cr.ShapeError, match=r"give cr\.study\.Subject\.human\(mass=\.\.\., height=\.\.\.\)"):
         study.run([])
     with pytest.raises(cr.ShapeError, match="one subject"):
         study.run([person, person], motions={})

@@ -40,6 +40,11 @@ WORDS = {
 }  # fmt: skip
 """Words that people try, and the command that each is here."""
 
+NUMBERS = ("--xyz", "--q", "--q0")
+"""Options whose numbers people give without a name."""
+
+EXTRA_NUMBERS = re.compile(r"unexpected extra arguments? \(([-+\d.,e ]+)\)")
+
 EXIT_REFUSED = 1
 EXIT_INTERRUPTED = 130
 
@@ -150,6 +155,10 @@ def _one_line(error: click.ClickException) -> str:
     if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
         message = re.sub(r"^Invalid value for '?([^\s':]*)[^:]*: ", r"\1: ", message)
     context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is not None and (numbers := EXTRA_NUMBERS.search(message)):
+        options = {name for parameter in context.command.params for name in parameter.opts}
+        option = next((option for option in NUMBERS if option in options), None)
+        message += f"; numbers have an option: {option} {numbers[1].replace(' ', ',')}" if option else ""
     return message if context is None else f"{message} (see {context.command_path} --help)"
 
 

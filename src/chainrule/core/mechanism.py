@@ -103,7 +103,7 @@ class Mechanism:
     @property
     def gravity(self) -> Array:
         """The gravity vector in base axes, in m/s^2."""
-        return np.array(list(self.model.gravity), dtype=float).view(GravityVector)
+        return read_only(list(self.model.gravity)).view(GravityVector)
 
     @cached_property
     def mass(self) -> float:

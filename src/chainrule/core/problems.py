@@ -53,7 +53,7 @@ def report(
     if open_ and check == "strict":
         raise error(describe(name, open_, _advice(open_, check), brief=True))
     if problems and check != "silent" and warn:
-        warn_user(describe(name, problems, _advice(problems, check)), ModelWarning)
+        warn_user(describe(name, problems, "" if check == "strict" else _advice(problems, check)), ModelWarning)
 
 
 def describe(name: str, problems: Sequence[ModelProblem], advice: str = "", *, brief: bool = False) -> str:

@@ -84,6 +84,11 @@ def _as_word(text: str) -> str:
     return _VECTOR.sub(lambda vector: vector[0].replace(" ", JOINED), text)
 
 
+def in_a_line(text: str) -> str:
+    """A text in a line, or in several where it is longer than the terminal is wide."""
+    return "\n".join(wrap_text(text, terminal_columns(), GAP))
+
+
 def table_lines(table: Table, width: int | None = None, most_rows: int = tables.MAX_ROWS) -> list[str]:
     """The lines of a table: in pieces below one another where it is wider than the terminal."""
     width = width or terminal_columns()

@@ -79,7 +79,7 @@ ROBOT = (
     Word("robot.inverse_dynamics(q, qd, qdd)", {
         RTB: "rne rne_python", MATLAB: "inverseDynamics", PIN: "rnea computeGeneralizedTorque",
         DRAKE: "CalcInverseDynamics", MUJOCO: "mj_inverse mj_rne qfrc_inverse", MR: "InverseDynamics",
-        BOOKS: "id torque torques inverse_dynamic computed_torque joint_torques newton_euler_torques",
+        BOOKS: "id invdyn inv_dyn torque torques inverse_dynamic computed_torque joint_torques newton_euler_torques",
     }),
     Word("robot.forward_dynamics(q, qd, tau)", {
         RTB: "accel", MATLAB: "forwardDynamics", PIN: "aba", MUJOCO: "mj_forward mj_fwdAcceleration qacc",
@@ -90,6 +90,7 @@ ROBOT = (
         MUJOCO: "mj_fullM qM mj_crb", MR: "MassMatrix",
         BOOKS: "M inertia_matrix mass_matrices B D H generalized_inertia joint_space_inertia",
     }),
+    Word("robot.mass_matrix(q) @ qdd", {RTB: "itorque", BOOKS: "inertial_torque"}),
     Word("robot.analysis.apply_inverse_mass(q, x)", {PIN: "computeMinverse", MUJOCO: "mj_solveM", BOOKS: "minv Minv"}),
     Word("robot.analysis.dynamic_manipulability(q)", {RTB: "asada", BOOKS: "dynamic_ellipsoid"}),
     Word("robot.coriolis_matrix(q, qd)", {
@@ -167,6 +168,7 @@ ROBOT = (
     }),
     Word("robot.textbook.newton_euler_table(q, qd, qdd)", {BOOKS: "newton_euler recursion recursive_newton_euler"}),
     Word("robot.equations()", {
+        DRAKE: "ToSymbolic",
         BOOKS: "symbolic equations_of_motion eom symbolic_dynamics lagrangian lagrange euler_lagrange latex",
     }),
     Word("robot.derivation(method)", {BOOKS: "derive derivations steps"}),
@@ -206,6 +208,7 @@ ROBOT = (
     }),
     Word("robot.nq", {DRAKE: "num_positions", MATLAB: "PositionNumber"}),
     Word("len(robot.links)", {RTB: "nlinks", MATLAB: "NumBodies", PIN: "nbodies njoint", DRAKE: "num_bodies"}),
+    Word("len(robot.joints)", {MUJOCO: "njnt", BOOKS: "joint_count"}),
     Word("robot.joint_names", {PIN: "names", DRAKE: "GetJointNames", MUJOCO: "jnt_names", BOOKS: "joint_list"}),
     Word("robot.link_names", {
         MATLAB: "BodyNames", RTB: "link_dict", MUJOCO: "mj_id2name mj_name2id body_names", BOOKS: "bodies body_list",
@@ -246,9 +249,12 @@ ROBOT = (
     Word("robot.frames", {PIN: "nframes getFrameId existFrame", DRAKE: "GetFrameByName", MUJOCO: "site"}),
     Word("robot.scale_masses(factor)", {RTB: "perturb"}),
     Word("robot.home(), and q is an argument of every function: a robot holds no state", {
-        DRAKE: "SetPositions GetPositions SetVelocities", MUJOCO: "qpos qvel", BOOKS: "set_joint_positions set_q state",
+        DRAKE: "SetPositions GetPositions SetVelocities", MUJOCO: "qpos qvel mj_resetData MjData",
+        BOOKS: "set_joint_positions set_q state reset",
     }),
-    Word("robot.simulate(q0, duration=..., torque=..., dt=...)", {MUJOCO: "ctrl opt", DRAKE: "CreateIntegrator"}),
+    Word("robot.simulate(q0, duration=..., torque=..., dt=...)", {
+        MUJOCO: "ctrl opt timestep actuator", DRAKE: "CreateIntegrator",
+    }),
     Word("robot.joints[name]", {PIN: "getJointId", DRAKE: "GetJointByName", BOOKS: "joint get_joint"}),
     Word("robot.model", {PIN: "createData data", DRAKE: "CreateDefaultContext context"}),
     Word("cr.study(robot, motions=...)", {BOOKS: "peak_torque rms_torque max_torque"}),
@@ -281,22 +287,23 @@ PACKAGE = (
     Word("cr.Trajectory.from_samples(robot, t, q)", {BOOKS: "from_samples from_arrays make_trajectory"}),
     Word("cr.dataset(paths)", {BOOKS: "generate_dataset load_dataset Dataset"}),
     Word("cr.plan(robot, waypoints)", {
-        RTB: "jtraj mstraj mtraj quintic lspb trapezoidal",
+        RTB: "jtraj mstraj mtraj quintic lspb tpoly trapezoidal",
         MATLAB: "cubicpolytraj quinticpolytraj trapveltraj bsplinepolytraj",
         DRAKE: "PiecewisePolynomial", MR: "JointTrajectory CubicTimeScaling QuinticTimeScaling",
-        BOOKS: "trajectory plan_motion Plan planner",
+        BOOKS: "trajectory plan_motion Plan planner cubic",
     }),
     Word("cr.plan_pose(poses)", {RTB: "ctraj", MATLAB: "transformtraj", MR: "CartesianTrajectory ScrewTrajectory"}),
     Word("chainrule.spatial.Transform", {
-        RTB: "SE3 trotx troty trotz transl", PIN: "SE3", DRAKE: "RigidTransform", MATLAB: "se3 rigidtform3d",
+        RTB: "SE3 trotx troty trotz transl rpy2tr eul2tr tr2rpy", PIN: "SE3 exp6 log6", DRAKE: "RigidTransform",
+        MR: "MatrixExp6 MatrixLog6 Adjoint TransInv RpToTrans TransToRp", MATLAB: "se3 rigidtform3d",
         BOOKS: "Transform Pose trans",
     }),
     Word("chainrule.spatial.Rotation", {
-        RTB: "SO3 rotx roty rotz rpy2r UnitQuaternion",
+        RTB: "SO3 rotx roty rotz rpy2r UnitQuaternion", PIN: "exp3 log3",
         DRAKE: "RotationMatrix RollPitchYaw", MATLAB: "so3 eul2rotm rotm2eul",
-        MR: "MatrixExp3 MatrixLog3", BOOKS: "rpy euler quaternion rotation_matrix Rotation Quaternion",
+        MR: "MatrixExp3 MatrixLog3 AxisAng3", BOOKS: "rpy euler quaternion rotation_matrix Rotation Quaternion",
     }),
-    Word("chainrule.spatial.Twist", {RTB: "Twist3", PIN: "Motion", MR: "MatrixExp6 MatrixLog6", BOOKS: "Twist"}),
+    Word("chainrule.spatial.Twist", {RTB: "Twist3", PIN: "Motion", MR: "VecTose3 se3ToVec ad", BOOKS: "Twist"}),
     Word("chainrule.spatial.Wrench", {PIN: "Force", DRAKE: "SpatialForce", BOOKS: "Wrench"}),
     Word("chainrule.spatial.Inertia", {PIN: "Inertia", DRAKE: "SpatialInertia", BOOKS: "SpatialInertia"}),
     Word("cr.PD(robot, target, kp, kd)", {BOOKS: "PDController PDControl Controller_PD pd JointController"}),
@@ -383,6 +390,7 @@ PARTS = (
     Word("inertia", {RTB: "I", MUJOCO: "body_inertia", BOOKS: "inertia_matrix inertia_tensor moment_of_inertia"}),
     Word("mass", {RTB: "m", MUJOCO: "body_mass", BOOKS: "weight"}),
     Word("joint", {BOOKS: "parent_joint"}),
+    Word("its lower and upper", {RTB: "qlim", MATLAB: "PositionLimits", MUJOCO: "range", BOOKS: "limits limit bounds"}),
     Word("child", {BOOKS: "child_link link"}),
     Word("parent", {BOOKS: "parent_link"}),
     Word("lower", {BOOKS: "min q_min lower_limit limit_lower minimum"}),

@@ -48,6 +48,8 @@ def draw_vectors(sketch: Sketch, vectors: Iterable[SpatialVector], unit: str, *,
     """
     given = list(vectors)
     largest = max((float(np.linalg.norm(vector.value)) for vector in given), default=0.0)
+    if not math.isfinite(largest):
+        raise ShapeError(f"a figure has no scale for vectors so large ({unit}); give smaller ones")
     if largest <= 0:
         return
     if not np.isfinite(largest):

@@ -129,8 +129,7 @@ def from_dh(
     degrees: bool = False,
 ) -> Model:
     """A serial arm from a table. `links` and `dofs` have an entry for each row; link frames are the DH frames."""
-    if convention not in CONVENTIONS:
-        raise FormatError(f"convention must be 'standard' or 'modified', got {convention!r}; it is never guessed")
+    _check_convention(convention)
     table = [_row(row, i, columns, degrees) for i, row in enumerate(rows)]
     if not table:
         raise FormatError("the DH table has no rows; give one for each joint")
@@ -151,6 +150,13 @@ def from_dh(
         above = link.name
     frames = [Frame("tool", above, tool)]
     return Model.build(name, [Link("base"), *links], joints, frames, end_effector="tool")
+
+
+def _check_convention(convention: str) -> None:
+    if convention not in CONVENTIONS:
+        raise FormatError(
+            f"convention must be 'standard' or 'modified' (Craig), got {convention!r}; it is never guessed"
+        )
 
 
 def _refuse_degrees(table: Sequence[Sequence[float]]) -> None:
@@ -208,8 +214,7 @@ def to_dh(model: Model, tip: str, convention: str) -> DHTable:
     x goes along the common normals of successive axes at q = 0. Where two axes are parallel their normal may lie
     anywhere; it is put where d is zero.
     """
-    if convention not in CONVENTIONS:
-        raise FormatError(f"convention must be 'standard' or 'modified', got {convention!r}; it is never guessed")
+    _check_convention(convention)
     index, offset = model.locate(tip)
     axes: list[Line] = []
     types = ""

@@ -64,10 +64,11 @@ def smooth_spline(t: Array, y: Array, cutoff: float | None, noise: Array | None)
     how = "given" if cutoff is not None else "from the noise given" if noise is not None else "by cross-validation"
     low, high = min(cutoffs), max(cutoffs)
     span = f"{low:.3g}" if high - low < 0.01 * high else f"{low:.3g} to {high:.3g}"
-    left = np.sqrt(np.nanmean((y - value) ** 2, axis=0)).max()
+    ranges = np.nanmax(y, axis=0) - np.nanmin(y, axis=0)
+    share = (np.sqrt(np.nanmean((y - value) ** 2, axis=0)) / np.where(ranges > 0.0, ranges, np.inf)).max()
     statement = (
         f"smoothed by a quintic smoothing spline, no lag, half amplitude at {span} Hz ({how}); it moves samples by "
-        f"{left:.2g} rms at most"
+        f"{'less than 0.01' if share < 1e-4 else f'{100 * share:.2g}'}% of a column's range (rms) at most"
     )
     return Smooth(value, rate / step, second / step**2, statement)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainrule.arguments import Array, number, real_array, refuse_nonfinite
+from chainrule.core.plausibility import warn_of_degrees
 from chainrule.core.reading import read_argument
 from chainrule.errors import ShapeError, short_repr
 from chainrule.kinematics.configurations import difference, integrate
@@ -59,7 +60,8 @@ def _samples(robot: Mechanism, motion: Any, t: Any, row: Any, caller: str) -> tu
             f"{caller}: motion must be a trajectory, or postures (k, {robot.nq}), got {short_repr(states.shape)}"
         )
     if t is None:
-        raise ShapeError(f"{caller}: postures need their times, t=..., one for each in s")
+        raise ShapeError(f"{caller}: postures need their times in s, one for each: t=...")
+    warn_of_degrees(robot, states, caller)
     return _times(t, len(states), caller), states
 
 

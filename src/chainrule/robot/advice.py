@@ -27,13 +27,22 @@ def unknown_attribute(owner: Any, name: str) -> UnknownAttributeError:
     return _error(what, name, own | _names_of(type(owner.robot)), (ROBOT, PACKAGE))
 
 
-def advice_on(package: str, name: str) -> UnknownAttributeError:
-    """The error for a name that the package does not have."""
+def unchangeable(robot: Any, name: str) -> UnknownAttributeError:
+    """The error for setting an attribute of a robot, which no function would read."""
+    edits = [here for here in called_here(f"set_{name}", ROBOT) if here.startswith("robot.") and here.endswith(")")]
+    return UnknownAttributeError(
+        f"a {type(robot).__name__} is never changed, so {short_repr(name)} cannot be set; "
+        f"{' or '.join(edits) or 'robot.edit(...)'} gives a new robot"
+    )
+
+
+def advice_on(package: str, name: str, what: str = "") -> UnknownAttributeError:
+    """The error for a name that the package does not have, or a class of it, which is said by `what`."""
     module = import_module(package)
     makers = [maker for maker in public_names(module.Robot) if maker.startswith("from_")]
     own = {f"cr.{public}": public for public in dir(module)} | {f"cr.Robot.{maker}": maker for maker in makers}
     others = {path: last for path, last in _names_of(module.Robot).items() if last not in makers}
-    return _error(f"module {package!r}", name, own | others, (PACKAGE, ROBOT))
+    return _error(what or f"module {package!r}", name, own | others, (PACKAGE, ROBOT))
 
 
 def _names_of(robot: type) -> dict[str, str]:

@@ -33,10 +33,10 @@ MAKERS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """The makers of bundled robots, which people load robots by."""
 
-ELSEWHERE = (
-    "cr.robots() lists the bundled ones; others are loaded from a file (URDF, MJCF, SDF), or by name from the package "
-    "robot_descriptions"
-)
+ELSEWHERE = "Other robots are loaded from a file (URDF, MJCF, SDF), or by name from the package robot_descriptions"
+
+ALIKE = 0.6
+"""How like its name another one is that is proposed: pandaa and panda, not anymal and panda."""
 
 _TAKEN_OVER: dict[tuple[str, str], Callable[..., Model]] = {
     ("mujoco", "MjModel"): building.from_mujoco,
@@ -133,20 +133,30 @@ def _load(thing: object, chosen: dict[str, Any]) -> Robot:
 
 def _unknown_robot(name: str) -> UnknownNameError:
     """The error for a robot that there is not. One with another number in its name is another robot."""
-    known = (*robots(), *descriptions.names())
-    close, described = nearest(name, known), f"{name.casefold()}_description"
+    bundled, described, wanted = robots(), descriptions.names(), plain(name)
     unknown = f"chainrule has no robot named {short_repr(name, MAX_COMPARED)}"
-    made = next((robots for maker, robots in MAKERS.items() if maker in plain(name)), None)
+    made = next((robots for maker, robots in MAKERS.items() if maker in wanted), None)
     if made is not None:
         return UnknownNameError(f"{unknown}; of that maker there {'is' if len(made) == 1 else 'are'} {quoted(made)}")
-    if described in known:
-        return UnknownNameError(f"{unknown}; did you mean {described!r}, which robot_descriptions has?")
-    numbers = [re.findall(r"\d+[a-z]?", word.casefold()) for word in (name, close or "")]
-    if close is None:
-        return UnknownNameError(f"{UnknownNameError.of('robot', name, known, 'chainrule')}; {ELSEWHERE}")
-    if plain(close) == plain(name) or not numbers[0] or numbers[0] == numbers[1]:
-        return UnknownNameError.of("robot", name, known, "chainrule")
-    return UnknownNameError(f"{unknown}; the nearest name, {close!r}, is that of another robot. {ELSEWHERE}")
+    known = [other for other in (*bundled, *described) if _may_be(name, other)]
+    same = [other for other in known if plain(other) == wanted]
+    longer = [other for other in known if len(wanted) > 1 and plain(other).startswith(wanted)]
+    close, any_close = (nearest(name, names, cutoff=ALIKE) for names in (known, (*bundled, *described)))
+    shorter = [other for other in known if wanted.startswith(plain(other))]
+    nearby = [close] if close else shorter
+    meant = same or [other for other in longer if other in bundled] or longer[:3] or nearby
+    if meant:
+        where = "" if meant[0] in bundled else ", which robot_descriptions has"
+        return UnknownNameError(f"{unknown}; did you mean {' or '.join(map(repr, meant))}{where}?")
+    if any_close:
+        return UnknownNameError(f"{unknown}; the nearest name, {any_close!r}, is that of another robot. {ELSEWHERE}")
+    return UnknownNameError(f"{unknown}; there are: {quoted(bundled, len(bundled))}. {ELSEWHERE}")
+
+
+def _may_be(name: str, other: str) -> bool:
+    """Whether a name may stand for another one: where it has numbers, they are the same."""
+    numbers, others = (re.findall(r"\d+[a-z]?", word.casefold()) for word in (name, other))
+    return not numbers or numbers == others
 
 
 def _take_over(thing: object, options: dict[str, Any]) -> Model | None:

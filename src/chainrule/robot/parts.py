@@ -46,6 +46,13 @@ class PartView(Generic[T]):
         def __getattr__(self, name: str) -> Any:
             raise AttributeError(name) if name.startswith("_") else self._unknown(name)
 
+    def __setattr__(self, name: str, value: object) -> None:
+        if name not in ("_model", "part"):
+            kind = type(self).__name__.removesuffix("View").lower()
+            edit = f"edit({kind}s={{{self.name!r}: {{{name!r}: ...}}}})" if kind != "frame" else "with_frame(...)"
+            raise UnknownAttributeError(f"a {kind} is never changed; robot.{edit} gives a new robot")
+        super().__setattr__(name, value)
+
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self.part == other.part
 

@@ -107,8 +107,19 @@ def _constructor(build: Callable[P, Model]) -> classmethod[Any, P, Robot]:
     return classmethod(make)
 
 
+class _KindOfRobot(type):
+    """The class of Robot: names that Robot does not have lead to what there is."""
+
+    if not TYPE_CHECKING:  # type checkers know the names
+
+        def __getattr__(cls, name: str) -> Any:
+            from chainrule.robot.advice import advice_on
+
+            raise AttributeError(name) if name.startswith("_") else advice_on("chainrule", name, "the class Robot")
+
+
 @explains_construction
-class Robot(Mechanism):
+class Robot(Mechanism, metaclass=_KindOfRobot):
     """A robot: an immutable model and the functions of its state.
 
     States are arrays whose last dimension is the joint's, `q` (..., nq) and `qd`, `qdd`, `tau` (..., nv); leading
@@ -314,6 +325,13 @@ class Robot(Mechanism):
             from chainrule.robot.advice import unknown_attribute
 
             raise AttributeError(name) if name.startswith("_") else unknown_attribute(self, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not name.startswith("_") and (type(self) is Robot or hasattr(Robot, name)):  # subclasses may have more
+            from chainrule.robot.advice import unchangeable
+
+            raise unchangeable(self, name)
+        super().__setattr__(name, value)
 
     def _repr_html_(self) -> str:
         from chainrule.plots.cards import robot_card

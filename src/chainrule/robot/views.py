@@ -83,9 +83,10 @@ class View:
         if state is None and not _is_of_states(function):
             if not hasattr(type(self._owner), name):
                 raise self._unknown(name)
+            subject = "" if self._owner is self._robot else f".{type(self._owner).__name__.lower()}"
             raise UnknownAttributeError(
-                f"robot.{self.called} has the functions of states, and {name!r} is none of them; robot.{name} itself "
-                f"has angles in radians and all else in SI{self.otherwise}"
+                f"robot.{self.called}{subject} has the functions of states, and {name!r} is none of them; "
+                f"robot{subject}.{name} itself has angles in radians and all else in SI{self.otherwise}"
             )
         bound: Bound = getattr(self._functions if state is None else self._owner, name)
 

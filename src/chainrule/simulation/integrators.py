@@ -29,7 +29,7 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar
 from chainrule.arguments import positive
 from chainrule.calls import explains_construction
 from chainrule.compile.traced_function import TracedFunction
-from chainrule.errors import ShapeError, UnknownNameError, short_repr
+from chainrule.errors import ShapeError, UnknownNameError, quoted, short_repr
 from chainrule.spatial import Scalar
 from chainrule.spatial.scalar import sin
 
@@ -253,6 +253,8 @@ METHODS = tuple(name for name, integrator in INTEGRATORS.items() if issubclass(i
 
 ADAPTIVE = tuple(name for name, integrator in INTEGRATORS.items() if issubclass(integrator, AdaptiveStep))
 """Names of the integrators that choose their steps."""
+ADAPTIVE_OF_OTHERS = ("rk45", "rk23", "ode45", "ode23", "ode113", "ode15s", "bdf", "dopri5", "cvode")
+"""Integrators of SciPy, MATLAB and others that choose their steps, which are no rk4."""
 
 
 def scheme_key(scheme: FixedStep) -> Hashable:
@@ -305,6 +307,10 @@ def choose_integrator(integrator: str | Integrator, dt: float | None = None) -> 
 
 def _by_name(name: str, options: Mapping[str, Any]) -> FixedStep | AdaptiveStep:
     """The integrator of a name, with options."""
+    if name.casefold() in ADAPTIVE_OF_OTHERS:
+        raise UnknownNameError(
+            f"simulate has no integrator named {name!r}; those that choose their steps are {quoted(ADAPTIVE)}"
+        )
     if name not in INTEGRATORS:
         raise UnknownNameError.of("integrator", name, INTEGRATORS, "simulate")
     numbers = {

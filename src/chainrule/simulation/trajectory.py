@@ -19,6 +19,7 @@ from chainrule.core.at import bind
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameter_values import ParameterValues
 from chainrule.core.tables import data_array, data_frame
+from chainrule.display.text import in_a_line
 from chainrule.display.words import RESULTS, called_here, unknown_attribute_of_result
 from chainrule.dynamics import energy
 from chainrule.dynamics.dynamics import joint_wrenches, torque_terms
@@ -74,7 +75,7 @@ class Trajectory(MotionArrays[Array]):
 
     def __repr__(self) -> str:
         span = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self) else "empty"
-        return f"{self._begin_repr()}{span}, {self.method}, {self.status}>"
+        return in_a_line(f"{self._begin_repr()}{span}, {self.method}, {self.status}>")
 
     if not TYPE_CHECKING:  # type checkers know the names
 

@@ -25,7 +25,7 @@ MARKS = {
 
 _STEPS = (
     ("Loading the page …", "8%", "body"),
-    ("Starting the 3-D view …", "40%", "body:has(#root > *)"),
+    ("Starting the 3-D view …", "40%", "body:has([id=root] > *)"),
     ("Drawing the robot …", "75%", "body:has(.studio-joined)"),
 )
 """The text and the progress of each step of loading, and what is on the page from then on."""

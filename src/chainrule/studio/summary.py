@@ -19,17 +19,19 @@ def summary(robot: Robot) -> list[str]:
     moving = [places.joint for places in model.layout.joints if places.joint.kind.nv]
     loose = [joint for joint in moving if joint.type in LOOSE_KINDS]
     rest = len(moving) - len(loose)
-    tips = len(model.tips)
+    below = [[body.joint for body in model.ancestors(model.index_of[joint.child])[:-1]] for joint in moving]
+    ends = sum(all(joint not in carrying for carrying in below) for joint in moving)
     if model.constraints:
-        kind = "a mechanism with closed loops"
+        kind, base = "a mechanism", " with closed loops"
     elif any(joint.type == "planar" for joint in loose):
-        kind = "a base on wheels" if not rest else "a robot on wheels"
+        kind, base = "a robot" if rest else "a base", " on wheels"
     elif loose:
-        kind = "a body that floats" if not rest else "a robot with a free base"
+        kind, base = ("a robot", " with a free base") if rest else ("a body that floats", "")
+    elif ends <= 1:
+        kind, base = "an arm", " on a fixed base"
     else:
-        kind = "an arm" if tips <= 1 else f"a tree with {tips} ends"
+        kind, base = "a tree", f" with {ends} ends, on a fixed base"
     joints = f" of {rest} joint{'s' if rest != 1 else ''}" if rest else ""
-    base = "" if loose or model.constraints else " on a fixed base"
     size = f"{number(2 * skeleton(robot).reach if loose else skeleton(robot).reach, 2)} m from end to end"
     mass = f"{number(robot.mass)} kg, " if has_moving_mass(robot) else ""
     return [kind + joints + base, mass + size]

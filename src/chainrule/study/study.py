@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from chainrule.arguments import as_list, positive, whole_number
 from chainrule.calls import explains_arguments
 from chainrule.display.text import Shown, Table
-from chainrule.errors import ShapeError, UnknownNameError, quoted
+from chainrule.errors import ShapeError, UnknownNameError, quoted, short_repr
 from chainrule.lazy import cached_property
 from chainrule.robot.robot import Robot
 from chainrule.simulation.progress import ProgressBar
@@ -324,5 +324,8 @@ def _people(subjects: Any) -> list[Subject]:
     several = [subjects] if isinstance(subjects, (Subject, Robot)) else as_list(subjects, "subjects")
     people = [Subject.of(one) if isinstance(one, Robot) else one for one in several]
     if not people or not all(isinstance(one, Subject) for one in people):
-        raise ShapeError("subjects: give a Subject, a Robot, or a list of them")
+        raise ShapeError(
+            "subjects: give cr.study.Subject.human(mass=..., height=...), a Robot and motions of its own, or a list of "
+            f"such subjects, got {short_repr(subjects)}"
+        )
     return people

@@ -93,8 +93,8 @@ class Synthetic:
         for subject in () if isinstance(subjects, Population) else self.subjects:
             if subject.body is None:
                 raise ModelError(
-                    f"activities are motions of a human arm, and subject {subject.name!r} is another robot; "
-                    "give it motions of its own"
+                    f"activities are motions of a person, and subject {subject.name!r} is a robot alone: take "
+                    "cr.study.Subject.human(mass=..., height=...), or give the robot motions of its own, motions=..."
                 )
         self._by_base = by_base(self.subjects)
 

@@ -22,4 +22,4 @@ Eq(f, g*m + m*xddot)
 
 from chainrule.lazy import attach
 
-__getattr__, __dir__, __all__ = attach(__name__, __file__)  # the names are in __init__.pyi
+__getattr__, __dir__, __all__ = attach(__name__, __file__, "chainrule.errors")  # the names are in __init__.pyi

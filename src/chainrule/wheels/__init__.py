@@ -4,6 +4,9 @@ A pose is (x, y, theta), in m and rad; a body twist (vx, vy, omega), forwards, t
 and rad/s. Leading dimensions are a batch, as everywhere.
 """
 
+from typing import NoReturn
+
+from chainrule.errors import advice_on
 from chainrule.wheels.bases import Base, Car, DifferentialDrive, Unicycle
 from chainrule.wheels.encoders import encoder_speed
 from chainrule.wheels.mobile import MobileManipulator
@@ -19,3 +22,7 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise AttributeError(name) if name.startswith("_") else advice_on(__name__, name)

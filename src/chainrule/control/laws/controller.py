@@ -40,7 +40,7 @@ from chainrule.control.requirements import Actuated, actuated_velocities
 from chainrule.core.closure import closure_of
 from chainrule.core.derived import merged_model
 from chainrule.core.reading import read_state
-from chainrule.display.words import LAWS, unknown_attribute
+from chainrule.display.words import LAWS, called_here, unknown_attribute
 from chainrule.errors import ArgumentError
 from chainrule.functions.reference import scalars_of, stack
 from chainrule.loops.mobility import leading_velocities
@@ -113,6 +113,11 @@ class Controller(ABC):
 
         def __getattr__(self, name: str) -> Any:
             raise AttributeError(name) if name.startswith("_") else unknown_attribute(self, name, LAWS)
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if is_of_package(type(self)) and called_here(name, LAWS):  # no law of the library would read it
+                raise unknown_attribute(self, name, LAWS)
+            super().__setattr__(name, value)
 
     @abstractmethod
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[list[Scalar], list[Scalar]]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from chainrule import __version__
 from chainrule.display.tables import escape
-from chainrule.study.finding import MEASURES
+from chainrule.study.finding import MEASURES, SLOWEST_PACE
 from chainrule.study.report import figures
 from chainrule.study.report.scene import Scene
 from chainrule.study.report.words import cards, gravity_ratios, name_of, number, steps, summary, terms_of
@@ -195,7 +195,8 @@ def _replay(result: Result, order: Sequence[str]) -> str:
     choice = f'<div class="pictures">{pictures}</div>' if len(order) > 1 else ""
     joint = name_of(result.joints[_main_joint(result)])
     begins = "Each activity begins at its" if len(order) > 1 else "It begins at the"
-    note = f"{begins} largest torque of {joint}. Drag the picture to turn it."
+    bars = " The bars of each joint have a scale of their own." if len(result.joints) > 1 else ""
+    note = f"{begins} largest torque of {joint}. Drag the picture to turn it.{bars}"
     return (
         f'{choice}<div class="replay"><svg id="stage" role="img" aria-label="the robot in motion"></svg>'
         f'<div><h3 id="moment"></h3>{_key(result)}<div id="bars"></div></div></div>'
@@ -245,7 +246,7 @@ def _activity_table(result: Result, order: Sequence[str], labels: Mapping[str, s
         f'<table class="shaded"><thead><tr><th class="text">activity</th>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table>"
     )
-    return _scroll(content) + _note("The darker, the nearer to the joint's largest torque of all activities.")
+    return _scroll(content) + _note("The more color, the nearer to the joint's largest torque of all activities.")
 
 
 def _histories(result: Result, labels: Mapping[str, str]) -> str:
@@ -280,7 +281,7 @@ def _finding(result: Result, labels: Mapping[str, str]) -> str:
         rows = [
             (
                 labels[c.joint], result.titles[c.activity], number(c.gravity, c.dynamic), number(c.dynamic),
-                number(c.critical_pace),
+                number(c.critical_pace) if c.critical_pace >= SLOWEST_PACE else "none",
             )
             for c in finding.exceptions[:12]
         ]  # fmt: skip

@@ -13,7 +13,7 @@ from chainrule.core.derived import merged_model
 from chainrule.core.evaluation import require
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.unit_report import UnitReport
-from chainrule.display.text import Advised
+from chainrule.display.text import Advised, in_a_line
 from chainrule.errors import ModelError
 from chainrule.lazy import cached_property
 from chainrule.symbolic.algebra.ring import to_sympy
@@ -181,7 +181,7 @@ class Equations(Advised, Matrices):
 
     def __repr__(self) -> str:
         size = f"{len(self.q)} degrees of freedom, {len(self.parameters)} parameters"
-        return f"<Equations of motion of {self.robot.model.name!r}: {size}>"
+        return in_a_line(f"<Equations of motion of {self.robot.model.name!r}: {size}>")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
