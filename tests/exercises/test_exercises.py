@@ -74,7 +74,7 @@ def test_a_sheet_is_a_pdf(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_exercise_compiles_in_latex(kind, tmp_path):
+def test_every_exercise_compiles_in_latex_and_stays_on_the_page(kind, tmp_path):
     make(kind, "planar_rp").save(tmp_path / "sheet.tex", solution=True)
     done = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "sheet.tex"],
@@ -83,6 +83,7 @@ def test_every_exercise_compiles_in_latex(kind, tmp_path):
         capture_output=True,
     )
     assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull \\hbox" not in (tmp_path / "sheet.log").read_text(encoding="latin-1")
 
 
 # --- solutions computed from the documents' own formulas ---

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph, TableBlock, pieces
+from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph, TableBlock
 
 NOTATIONS = ("chainrule", "craig", "lynch-park", "duindam")
 """Names of the notations."""
@@ -87,7 +87,7 @@ class Notation:
         return block
 
     def _text(self, text: Any) -> Any:
-        return tuple(map(self._piece, pieces(text)))
+        return tuple(map(self._piece, text)) if isinstance(text, (tuple, list)) else self._piece(text)
 
     def _piece(self, piece: Any) -> Any:
         return Formula(self.latex(piece.latex)) if isinstance(piece, Formula) else piece
