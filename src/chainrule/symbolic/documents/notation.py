@@ -32,7 +32,7 @@ QUANTITY = re.compile(
 
 ADJOINT = re.compile(r"\\mathrm\{([Aa]d)\}_(\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|[A-Za-z0-9])(\^T)?")
 
-BEFORE_LEFT_SUPERSCRIPT = re.compile(r"(?<=[A-Za-z0-9}]) (?=\{\}\^)")
+BEFORE_LEFT_SUPERSCRIPT = re.compile(r"(?<!\\times)(?<=[A-Za-z0-9}]) (?=\{\}\^)")
 
 COORDINATE = re.compile(r"(?<![A-Za-z\\])q(?![A-Za-z])")
 
