@@ -53,6 +53,13 @@ class Notation:
     has_twists: bool = False
     """Whether capital letters are twists and wrenches, and not forces and moments."""
 
+    @staticmethod
+    def of(name: str, coordinates: str, bodies: Iterable[Any], *, has_twists: bool = False) -> Notation:
+        """The notation of documents about bodies, whose indices and parents it takes."""
+        parents = {str(body.index): str(body.parent) for body in bodies}
+        letter = coordinates if len(coordinates) == 1 else f"\\{coordinates}"
+        return Notation(name, parents, letter, has_twists)
+
     def blocks(self, blocks: Iterable[Block]) -> tuple[Block, ...]:
         """The blocks with all formulas in this notation."""
         return tuple(map(self._block, blocks))
