@@ -94,7 +94,7 @@ def robot_tables(robot: Mechanism, *, with_masses: bool) -> tuple[Block, ...]:
         ]
         mass = number(float(body.link.mass))
         links.append((str(body.index), body.link.name, mass, numbers(body.link.com), "; ".join(inertia) or "0"))
-    columns = ("joint", "name", "type", "moves in", "origin there, m", "angles there, rad", "axis")
+    columns: tuple[str, ...] = ("joint", "name", "type", "moves in", "origin there, m", "angles there, rad", "axis")
     words = "Each joint moves its link in the frame of the parent link; the angles are roll, pitch and yaw."
     if is_moved:
         columns = (*columns, "then moved by, m", "and turned by, rad")

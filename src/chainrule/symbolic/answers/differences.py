@@ -188,7 +188,7 @@ class _Entry:
                 yield self.note("sign", f"{self.subject.text(a)} has the other sign, everywhere", a, -a)
             for turn in (np.pi / 2, -np.pi / 2) if a in self.subject.angles else ():
                 if self.is_the_answer(self.samples.with_others(self.right, {a: values[a] + turn})):
-                    yield self._turned(a, sp.pi / 2 if turn > 0 else -sp.pi / 2)
+                    yield self._quarter_turn(a, sp.pi / 2 if turn > 0 else -sp.pi / 2)
         for k, a in enumerate(own):
             for b in own[k + 1 :]:
                 if self.subject.kind_of(a) == self.subject.kind_of(b) and self.is_the_answer(
@@ -208,7 +208,7 @@ class _Entry:
 
     # --- one term ---
 
-    def _turned(self, angle: sp.Symbol, by: sp.Expr) -> Difference:
+    def _quarter_turn(self, angle: sp.Symbol, by: sp.Expr) -> Difference:
         """An angle measured from another axis; where all its functions are sines, or cosines, that is the other one."""
         text = f"{self.subject.text(angle)} is measured from another axis: {self.subject.text(angle + by)}"
         kinds = {f.func for f in self.right.atoms(sp.sin, sp.cos) if angle in f.free_symbols}
