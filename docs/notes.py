@@ -30,6 +30,8 @@ SLOW = "(slow)"
 """In an item's text: its page is left to the slow tests."""
 TOLERANCE = 1e-9
 """Of numbers that are compared with a formula, not with digits."""
+if str(PATH.parent) not in sys.path:
+    sys.path.append(str(PATH.parent))  # of by_hand, which the pages import
 
 Names = dict[str, Any]
 

@@ -183,7 +183,8 @@ def test_the_vector_table_is_html_too():
     table = arm.textbook.newton_euler_table(REST, REST, REST, tip_wrench=[0, 0, 0, 0, 1, 0], frame="body")
     assert table.f[:, 1].tolist() == pytest.approx([20.62, 10.81])
     page = table._repr_html_()
-    assert page.count("<tr>") == 1 + 2 * len(table.units)
+    assert table.v_dot_0.tolist() == [0.0, 9.81, 0.0]
+    assert page.count("<tr>") == 2 + 2 * len(table.units)
     assert "31.430000 10.810000" in page
 
 
@@ -297,7 +298,9 @@ def test_the_closed_form_without_accelerations_has_no_wrenches():
     form = arm.textbook.matrix_form(np.zeros((3, 2)), REST)
     assert form.V.shape == (3, 12)
     assert form.V_dot is form.W is form.tau is None
-    assert repr(form) == "<Closed matrix form of 2 links and 2 joints, a batch of shape (3,)>"
+    assert repr(form) == "Closed matrix form of 2 links and 2 joints, a batch of shape (3,)"
+    printed = str(arm.textbook.matrix_form(REST, REST, REST))
+    assert all(part in printed for part in ("A[link2, link1]", "L[link2, link1]", "M, J^T I J", "tau, torques: "))
     wide = arm.textbook.matrix_form(np.zeros((3, 2)), REST, REST, tip_wrench=np.zeros((4, 1, 6)), frame="body")
     assert wide.W.shape == (4, 3, 12)
     with pytest.raises(cr.ShapeError, match="which need qdd; give qdd as well"):

@@ -11,6 +11,7 @@ from scipy.linalg import expm
 import chainrule as cr
 from chainrule.exercises.kinds import KINDS
 from chainrule.symbolic.documents import pdf
+from chainrule.symbolic.documents.blocks import TableBlock
 
 ROBOTS = ("planar_2r", "planar_rp", "puma560")
 
@@ -37,6 +38,17 @@ def test_right_answers_are_right_and_wrong_ones_are_not(kind, robot):
         assert exercise.check(**{name: rounded}), name
         if np.any(right):
             assert not exercise.check(**{name: 1.1 * np.asarray(right, dtype=float) + 0.1}), name
+
+
+def test_frames_beyond_their_joints_are_given():
+    """The links of a table by the standard convention lie beyond their joints: the sheet has all of d, a and alpha."""
+    table = next(b for b in make("pose", "puma560").sheet.blocks if isinstance(b, TableBlock) and "axis" in b.header)
+    assert table.header[-2:] == ("then moved by, m", "and turned by, rad")
+    assert [row[-2:] for row in table.rows][:2] == [
+        ("(0, 0, 0.67183)", "(1.5708, 0, 0)"),
+        ("(0.4318, 0, 0)", "(0, 0, 0)"),
+    ]
+    assert "then moved" not in make("pose").sheet.text()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -74,7 +86,7 @@ def test_a_sheet_is_a_pdf(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_exercise_compiles_in_latex(kind, tmp_path):
+def test_every_exercise_compiles_in_latex_and_stays_on_the_page(kind, tmp_path):
     make(kind, "planar_rp").save(tmp_path / "sheet.tex", solution=True)
     done = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "sheet.tex"],
@@ -83,6 +95,7 @@ def test_every_exercise_compiles_in_latex(kind, tmp_path):
         capture_output=True,
     )
     assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull \\hbox" not in (tmp_path / "sheet.log").read_text(encoding="latin-1")
 
 
 # --- solutions computed from the documents' own formulas ---

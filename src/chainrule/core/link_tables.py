@@ -20,6 +20,9 @@ COMPONENTS = {
 }
 """Components of twists and wrenches, by their units; all else is a vector of x, y and z."""
 
+BASE = "base, with gravity as an acceleration"
+"""The link of the first line of a table of dynamics."""
+
 TORQUES = "tau, N m or N, in the order of the joints"
 
 
@@ -93,12 +96,18 @@ class NewtonEulerTable(LinkTable):
     f: Array
     n: Array
     tau: Array
+    v_dot_0: Array
+    """The acceleration of the base, -g: gravity. (3,)"""
 
     title = "Newton-Euler table"
     heading = "x, y and z of each vector, in the axes of its link"
 
     def _torques(self) -> Mapping[str, Array]:
         return {TORQUES: self.tau}
+
+    def _lines(self) -> Iterator[tuple[str, str, Array, str]]:
+        yield BASE, "v_dot_0", self.v_dot_0, self.units["v_dot"]
+        yield from super()._lines()
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,7 +137,7 @@ class RneaTable(LinkTable):
         return {"rotors, springs and friction, N m or N": self.drives, TORQUES: self.tau}
 
     def _lines(self) -> Iterator[tuple[str, str, Array, str]]:
-        yield "base, with gravity as an acceleration", "V_dot_0", self.V_dot_0, self.units["V_dot"]
+        yield BASE, "V_dot_0", self.V_dot_0, self.units["V_dot"]
         yield from super()._lines()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +13,9 @@ from chainrule.core.tables import data_frame
 from chainrule.display.text import Shown, Table
 from chainrule.errors import ShapeError
 from chainrule.model import Layout
+
+TWIST_COMPONENTS = ("wx", "wy", "wz", "vx", "vy", "vz")
+"""Components of a twist."""
 
 
 class LimitFields(NamedTuple):
@@ -86,7 +89,7 @@ class Limits(Shown, LimitFields):
 
 
 @dataclass(frozen=True, repr=False)
-class MatrixForm:
+class MatrixForm(Shown):
     """The closed matrix form: stacked matrices with six rows for each moving link, and M, C, g made of them."""
 
     links: tuple[str, ...]
@@ -127,7 +130,40 @@ class MatrixForm:
     tau: Array | None = None
     """Torques S^T W and those of the rotors, without friction and springs; None unless qdd is given."""
 
-    def __repr__(self) -> str:
-        batch = self.M.shape[:-2]
-        of = f", a batch of shape {batch}" if batch else ""
-        return f"<Closed matrix form of {len(self.links)} links and {self.M.shape[-1]} joints{of}>"
+    def _view(self) -> Iterator[str | Table]:
+        batch, n = self.M.shape[:-2], self.M.shape[-1]
+        if batch:
+            yield f"Closed matrix form of {len(self.links)} links and {n} joints, a batch of shape {batch}"
+            return
+        yield f"Closed matrix form of {len(self.links)} links and {n} joints, six rows for each link"
+        joints = [str(k + 1) for k in range(n)]
+        for name, what in (("S", "screws of the joints"), ("J", "L S, the Jacobians of the links")):
+            yield Table(("link", "", *joints), self._rows_by_link(getattr(self, name)), f"{name}, {what}", names=2)
+        for name, what in (("A", "adjoints from parents to links"), ("L", "(1 - A)^-1")):
+            for to, of, block in self._blocks_below(getattr(self, name)):
+                yield Table(
+                    ("", *TWIST_COMPONENTS), _with_names(TWIST_COMPONENTS, block), f"{name}[{to}, {of}], {what}"
+                )
+        for name, what in (("M", "J^T I J and the rotors"), ("C", "C qd are the velocity torques")):
+            yield Table(("", *joints), _with_names(joints, getattr(self, name)), f"{name}, {what}")
+        for name, what in (("g", "gravity torques"), ("tau", "torques")):
+            if getattr(self, name) is not None:
+                yield f"{name}, {what}: {' '.join(f'{x + 0.0:.6f}' for x in getattr(self, name))}"
+
+    def _rows_by_link(self, stacked: Array) -> list[tuple[object, ...]]:
+        return [
+            (self.links[i // 6] if i % 6 == 0 else "", TWIST_COMPONENTS[i % 6], *map(float, row))
+            for i, row in enumerate(stacked)
+        ]
+
+    def _blocks_below(self, stacked: Array) -> Iterator[tuple[str, str, Array]]:
+        """The blocks below the diagonal that are not zero, with the names of their links."""
+        for i, to in enumerate(self.links):
+            for j, of in enumerate(self.links[:i]):
+                block = stacked[6 * i : 6 * i + 6, 6 * j : 6 * j + 6]
+                if np.any(block):
+                    yield to, of, block
+
+
+def _with_names(names: Sequence[str], matrix: Array) -> list[tuple[object, ...]]:
+    return [(name, *map(float, row)) for name, row in zip(names, matrix, strict=True)]

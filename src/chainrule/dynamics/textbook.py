@@ -82,7 +82,8 @@ def newton_euler_table(
     values = evaluate(robot, "textbook.newton_euler", loads, q=q, qd=qd, qdd=qdd, frame=frame)
     columns = {column: values[..., i, :] for i, column in enumerate(vector_form.UNITS)}
     tau = inverse_dynamics(robot, q, qd, qdd, tip_wrench=tip_wrench, external=external, frame=frame)
-    return NewtonEulerTable(_moving_links(robot), vector_form.UNITS, **columns, tau=tau)
+    v_dot_0 = _base_acceleration(robot)[3:]
+    return NewtonEulerTable(_moving_links(robot), vector_form.UNITS, **columns, tau=tau, v_dot_0=v_dot_0)
 
 
 @reads_model
@@ -128,7 +129,7 @@ def rnea_table(
         drives=reference.stack(drive_torque(merged_model(robot), *scalars), batch, (robot.nv,)),
         T=reference.stack([body.T.inverse().rows() for body in bodies], batch, (len(bodies), 4, 4)),
         A=reference.stack([list(S) for S in screws], batch, (robot.nv, 6)),
-        V_dot_0=np.array(list(gravity_as_base_acceleration(merged_model(robot))), dtype=float) + 0.0,
+        V_dot_0=_base_acceleration(robot),
     )
 
 
@@ -215,6 +216,11 @@ class _MatrixFormText:
             name: np.ascontiguousarray(part).reshape((*part.shape[:-1], *shape))
             for (name, shape), part in zip(self.shapes.items(), cut, strict=True)
         }
+
+
+def _base_acceleration(robot: Mechanism) -> Array:
+    """The twist (0, -g) that stands for gravity, without negative zeros."""
+    return np.array(list(gravity_as_base_acceleration(merged_model(robot))), dtype=float) + 0.0
 
 
 def _moving_links(robot: Mechanism) -> tuple[str, ...]:

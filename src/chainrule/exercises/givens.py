@@ -15,8 +15,12 @@ from chainrule.core.reading import find_link
 from chainrule.errors import ModelError
 from chainrule.kinematics.configurations import random_state
 from chainrule.kinematics.pose_vectors import vector_from_pose
+from chainrule.spatial import Transform
 from chainrule.symbolic.derivations.introduction import axis
 from chainrule.symbolic.documents.blocks import Block, Formula, Paragraph, TableBlock
+
+ROUNDING = 1e-12
+"""Up to this, in m and rad, a frame is where its joint is."""
 
 ENTRIES = ("xx", "yy", "zz", "xy", "xz", "yz")
 
@@ -77,46 +81,44 @@ def robot_tables(robot: Mechanism, *, with_masses: bool) -> tuple[Block, ...]:
     """The joints of a robot, its links if masses are asked for, its end-effector, and gravity."""
     model = merged_model(robot)
     joints, links = [], []
-    for body in model.bodies:
-        origin = body.joint.origin
-        x = vector_from_pose(np.array([[float(v) for v in row] for row in origin.rows()]))
-        joints.append(
-            (
-                str(body.index),
-                body.joint.name,
-                body.joint.type,
-                model.links[body.parent].name,
-                numbers(x[:3]),
-                numbers(x[3:]),
-                axis(body),
-            )
-        )
+    posed = list(model.at([float(x) for x in model.layout.neutral]))
+    offsets = [_place(at.body.joint.origin.inverse() * at.T) for at in posed]
+    is_moved = bool(np.abs(offsets).max(initial=0.0) > ROUNDING)
+    for body, offset in zip(model.bodies, offsets, strict=True):
+        x = _place(body.joint.origin)
+        parent = model.links[body.parent].name
+        row = [str(body.index), body.joint.name, body.joint.type, parent, numbers(x[:3]), numbers(x[3:]), axis(body)]
+        joints.append((*row, numbers(offset[:3]), numbers(offset[3:])) if is_moved else tuple(row))
         inertia = [
             f"{name}: {number(float(v))}" for name, v in zip(ENTRIES, body.link.inertia.entries(), strict=True) if v
         ]
         mass = number(float(body.link.mass))
         links.append((str(body.index), body.link.name, mass, numbers(body.link.com), "; ".join(inertia) or "0"))
-    blocks: list[Block] = [
-        Paragraph("Each joint moves its link in the frame of the parent link; the angles are roll, pitch and yaw."),
-        TableBlock(
-            ("joint", "name", "type", "moves in", "origin there, m", "angles there, rad", "axis"), tuple(joints)
-        ),
-    ]
+    columns: tuple[str, ...] = ("joint", "name", "type", "moves in", "origin there, m", "angles there, rad", "axis")
+    words = "Each joint moves its link in the frame of the parent link; the angles are roll, pitch and yaw."
+    if is_moved:
+        columns = (*columns, "then moved by, m", "and turned by, rad")
+        words += " From the joint, the frame of the link is moved and turned once more, with the link."
+    blocks: list[Block] = [Paragraph(words), TableBlock(columns, tuple(joints))]
     if with_masses:
         header = ("link", "name", "mass, kg", "center of mass, m", "inertia about it, kg m²")
         blocks.append(TableBlock(header, tuple(links)))
         blocks.append(Paragraph(f"Gravity, in the axes of the base: {numbers(model.gravity)} m/s²."))
     tip = find_link(robot)
     index, T = model.locate(tip)
-    place = np.array([[float(v) for v in row] for row in T.rows()])
-    if not np.array_equal(place, np.eye(4)):
-        x = vector_from_pose(place)
+    x = _place(T)
+    if np.any(x):
         words = f"The end-effector {tip} is on link {model.links[index].name}, at {numbers(x[:3])} m"
         turned = f", with the angles {numbers(x[3:])} rad" if np.any(x[3:]) else ""
         blocks.append(Paragraph(words + turned + "."))
     else:
         blocks.append(Paragraph(f"The end-effector is {tip}."))
     return tuple(blocks)
+
+
+def _place(T: Transform) -> Array:
+    """A pose as (x, y, z, roll, pitch, yaw)."""
+    return np.asarray(vector_from_pose(np.array([[float(v) for v in row] for row in T.rows()])), dtype=float)
 
 
 def link_blocks(table: LinkTable, columns: Sequence[str] | None = None) -> tuple[Block, ...]:

@@ -29,7 +29,7 @@ _BUNDLED = files("chainrule").joinpath("robot", "models")
 MAKERS: Mapping[str, tuple[str, ...]] = {
     "franka": ("panda", "panda_hand", "fr3"), "kuka": ("iiwa14",), "kinova": ("gen3",), "ufactory": ("xarm7",),
     "unitree": ("go2", "g1"), "trossen": ("wx250s",), "widowx": ("wx250s",), "lerobot": ("so101",),
-    "universalrobot": ("ur3e", "ur5", "ur5e", "ur10e", "ur16e"), "unimation": ("puma560",),
+    "universalrobot": ("ur3e", "ur5", "ur5e", "ur10e", "ur16e"), "unimation": ("puma560", "puma560_craig"),
 }  # fmt: skip
 """The makers of bundled robots, which people load robots by."""
 

@@ -141,9 +141,14 @@ def test_mistakes_of_a_whole_matrix_are_one():
     assert only.kind == "sign"
     assert only.entry == ""
     (only,) = eqs.check("g", eqs.g.subs(q1, q1 - sp.pi / 2)).differences
+    assert only.kind == "sine for cosine"
+    assert "another axis" in only.message
+    (only,) = eqs.check("g", eqs.g.replace(sp.cos, sp.sin)).differences
+    assert only.kind == "sine for cosine"
+    J = cr.load("planar_2r").kinematic_equations()
+    (only,) = J.check("J", J.J.subs(q1, q1 - sp.pi / 2)).differences
     assert only.kind == "angle"
     assert "another axis" in only.message
-    J = cr.load("planar_2r").kinematic_equations()
     (only,) = J.check("J", J.J[3:, :].col_join(J.J[:3, :])).differences
     assert only.kind == "order of rows"
     assert not eqs.check("C", 2 * sp.Matrix(eqs.C))

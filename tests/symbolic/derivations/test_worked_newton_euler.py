@@ -46,6 +46,20 @@ def test_the_derivation_in_symbols_shows_the_numbers_put_in():
     assert "With the numbers" in loaded.text()
 
 
+def test_the_six_links_of_a_puma_are_worked_in_the_letters_of_craig():
+    puma = cr.load("puma560_craig")
+    document = puma.derivation("newton-euler-numbers", notation="craig", coordinates="theta")
+    names = [_name(block) for block in document.blocks if isinstance(block, Equation)]
+    for i in range(1, 7):
+        parts = (rf"\omega_{{{i}}}", rf"\dot{{\omega}}_{{{i}}}", rf"\dot{{v}}_{{{i}}}", rf"\dot{{v}}_{{C{i}}}", f"F_{{{i}}}", f"N_{{{i}}}", f"f_{{{i}}}", f"n_{{{i}}}")  # fmt: skip
+        assert all(names.count(f"{{}}^{{{i}}}{part}") == 1 for part in parts)
+    assert any(r"\ddot{\theta}_{3}" in side.latex for block in document.blocks if isinstance(block, Equation) for side in block.sides if isinstance(side, Formula))  # fmt: skip
+    with pytest.raises(cr.ChainruleError, match="no figures"):
+        puma.derivation("newton-euler-numbers", figures=True)
+    with pytest.raises(cr.ChainruleError, match="notation"):
+        puma.derivation("newton-euler-numbers", notation="kraig")
+
+
 def test_what_it_does_not_take_is_refused():
     with pytest.raises(cr.ChainruleError, match="no symbols"):
         cr.load("planar_2r").derivation("newton-euler-numbers", parameters="numeric")

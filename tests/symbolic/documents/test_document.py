@@ -97,7 +97,7 @@ def test_wide_equations_are_broken_into_lines_that_fit(documents):
             if isinstance(block, Equation):
                 shown = display(block, document.style)
                 broken += "aligned" in shown
-                if not isinstance(block.sides[-1], sp.MatrixBase):
+                if "matrix" not in shown:  # matrices are made smaller on paper; test_compiled_latex.py holds that
                     assert width(parse(shown)) < PAGE_LETTERS + 12
     assert broken > 5
     for row in documents[0].text().split("\n"):
@@ -121,8 +121,8 @@ def test_names_from_files_are_text_in_every_format():
 def test_documents_are_saved_by_the_ending_of_the_file(tmp_path, documents):
     for ending in ("html", "tex", "md", "ipynb", "txt"):
         assert documents[3].save(tmp_path / f"page.{ending}").stat().st_size > 500
-    with pytest.raises(ChainruleError, match=r"written as \.html"):
-        documents[3].save(tmp_path / "page.pdf")
+    with pytest.raises(ChainruleError, match=r"written as \.html.* \.pdf"):
+        documents[3].save(tmp_path / "page.docx")
     assert "<math" in documents[3]._repr_html_()
 
 

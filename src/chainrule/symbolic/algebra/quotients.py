@@ -34,20 +34,23 @@ def as_product(x: Any) -> sp.Expr:
     pruned = prune(x)
     if not 1 < count_terms(pruned) <= MAX_EXPANDED_TERMS:
         return to_sympy(pruned)
-    return sp.Mul(*(to_sympy(factor) for factor in factors(pruned, MAX_SYMPY_TERMS)))
+    found = factors(pruned, MAX_SYMPY_TERMS)
+    sums = [factor for factor in found if count_terms(factor) > 1]
+    return to_sympy(pruned) if len(found) == len(sums) + 1 == 2 else sp.Mul(*map(to_sympy, found))
 
 
 def root_of_squares(parts: Sequence[Any]) -> sp.Expr:
-    """sqrt(a^2 + b^2 + ..), of the sum multiplied out or of the squares, whichever is shorter."""
+    """sqrt(a^2 + b^2 + ..), of the squares as they stand, or of the sum multiplied out if that is half as long."""
     if len(parts) == 1:
         return (
             sp.Abs(sp.Mul(*map(to_sympy, factors(parts[0])))) if isinstance(parts[0], Element) else abs(exact(*parts))
         )
     total = sum((prune(x * x) for x in parts), start=0)
-    candidates = [sp.sqrt(sp.Add(*(as_product(x) ** 2 for x in parts)))]
-    if count_terms(total) <= MAX_EXPANDED_TERMS:
-        candidates.append(sp.sqrt(as_product(total)))
-    return min(candidates, key=lambda x: (x.count_ops(), str(x)))
+    squares = sp.sqrt(sp.Add(*(as_product(x) ** 2 for x in parts)))
+    if count_terms(total) > MAX_EXPANDED_TERMS:
+        return squares
+    multiplied = sp.sqrt(as_product(total))
+    return multiplied if 2 * multiplied.count_ops() <= squares.count_ops() else squares
 
 
 def quotient(top: Any, bottom: Any) -> sp.Expr:

@@ -188,9 +188,7 @@ class _Entry:
                 yield self.note("sign", f"{self.subject.text(a)} has the other sign, everywhere", a, -a)
             for turn in (np.pi / 2, -np.pi / 2) if a in self.subject.angles else ():
                 if self.is_the_answer(self.samples.with_others(self.right, {a: values[a] + turn})):
-                    by = sp.pi / 2 if turn > 0 else -sp.pi / 2
-                    text = f"{self.subject.text(a)} is measured from another axis: {self.subject.text(a + by)}"
-                    yield self.note("angle", text, a, a + by)
+                    yield self._quarter_turn(a, sp.pi / 2 if turn > 0 else -sp.pi / 2)
         for k, a in enumerate(own):
             for b in own[k + 1 :]:
                 if self.subject.kind_of(a) == self.subject.kind_of(b) and self.is_the_answer(
@@ -209,6 +207,15 @@ class _Entry:
                     yield self.note("symbol", text, a, b)
 
     # --- one term ---
+
+    def _quarter_turn(self, angle: sp.Symbol, by: sp.Expr) -> Difference:
+        """An angle measured from another axis; where all its functions are sines, or cosines, that is the other one."""
+        text = f"{self.subject.text(angle)} is measured from another axis: {self.subject.text(angle + by)}"
+        kinds = {f.func for f in self.right.atoms(sp.sin, sp.cos) if angle in f.free_symbols}
+        if kinds == {sp.cos if by < 0 else sp.sin}:
+            kind = "sine for cosine" if by < 0 else "cosine for sine"
+            return self.note(kind, f"{kind} of {self.subject.text(angle)}, everywhere; or {text}", angle, angle + by)
+        return self.note("angle", text, angle, angle + by)
 
     def of_one_term(self) -> tuple[int, Difference | None]:
         """The simplest mistake of one term that explains the answer, and how strange it is."""

@@ -84,7 +84,7 @@ def rows_of(entry: sp.Expr, powers: Mapping[sp.Symbol, Unit], expected: str | No
     """A row for each term of a sum."""
     whole = sp.expand(entry) if expanded_size(entry) <= MAX_EXPANDED_TERMS else entry
     target = None if expected is None else unit(expected)
-    for term in sp.Add.make_args(whole):
+    for term in whole.as_ordered_terms():
         text = line(latex(term))
         try:
             found = unit_of(term, powers)

@@ -118,9 +118,8 @@ def _solution(equations: Matrices) -> str:
 
 def notation_of(equations: Any, *, has_twists: bool = False) -> Notation:
     """The notation of a robot's documents, with the indices of the parents of its links."""
-    parents = {str(body.index): str(body.parent) for body in equations.symbolic.model.bodies}
-    letter = equations.coordinates if len(equations.coordinates) == 1 else f"\\{equations.coordinates}"
-    return Notation(equations.notation, parents, letter, has_twists)
+    bodies = equations.symbolic.model.bodies
+    return Notation.of(equations.notation, equations.coordinates, bodies, has_twists=has_twists)
 
 
 def style_of(equations: Forms, *, shorthand: bool) -> Style:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from chainrule.arguments import Array, flag, one_of
+from chainrule.core.derived import merged_model
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ArgumentError, UnknownNameError
 from chainrule.symbolic.answers.derived import Derivation
@@ -28,7 +29,7 @@ from chainrule.symbolic.derivations.velocities import velocities
 from chainrule.symbolic.derivations.worked_newton_euler import worked_newton_euler
 from chainrule.symbolic.derivations.wrenches import sample_wrenches
 from chainrule.symbolic.documents.blocks import Block
-from chainrule.symbolic.documents.notation import NOTATIONS
+from chainrule.symbolic.documents.notation import NOTATIONS, Notation
 from chainrule.symbolic.documents.printing import Style
 
 
@@ -121,9 +122,14 @@ def derivation(
             raise ArgumentError(f"the derivation {method!r} is in numbers: it takes no parameters and no symbols")
         if not all(wrench is None for wrench in (tip_wrench, external, frame)):
             raise ArgumentError(f'the derivation {method!r} is without wrenches; take "newton-euler"')
-        if flag(figures, "derivation: figures") or (notation, coordinates, positive) != ("chainrule", "q", True):
-            raise ArgumentError(f'the derivation {method!r} has no figures, and no other letters; take "newton-euler"')
-        return Derivation(f"{title} of {robot.name}", tuple(write(robot, sample_state(robot, state))))
+        if flag(figures, "derivation: figures") or positive is not True:
+            raise ArgumentError(f'the derivation {method!r} has no figures and no symbols; take "newton-euler"')
+        one_of(NOTATIONS, notation, "notation")
+        Choices.for_call(robot.model.nv, coordinates=coordinates)
+        blocks = tuple(write(robot, sample_state(robot, state)))
+        written = Notation.of(notation, coordinates, merged_model(robot).bodies).blocks(blocks)
+        own = () if notation == "chainrule" else blocks
+        return Derivation(f"{title} of {robot.name}", written, plain_blocks=own)
     title, sections, has_masses = METHODS[method]
     one_of(NOTATIONS, notation, "notation")
     choices = Choices.for_call(robot.model.nv, parameters, symbols, coordinates, positive=positive)

@@ -242,8 +242,9 @@ def _too_large(robot: Mechanism, why: str) -> ModelError:
     """The error for a robot whose derivation would be too long to read."""
     return ModelError(
         f"robot {robot.name!r} is too large for a derivation that can be read: {why}; take numbers for its parameters, "
-        'parameters="numeric", if they are symbols; lock joints with robot.lock(...); or have its functions by named '
-        "intermediate variables, robot.equations().intermediate()"
+        'parameters="numeric", if they are symbols; lock joints with robot.lock(...); have it in numbers at a state, '
+        'line by line, derivation("newton-euler-numbers"); or its functions by named intermediate variables, '
+        "robot.equations().intermediate()"
     )
 
 

@@ -46,8 +46,12 @@ figure { margin: 1.4rem 0; text-align: center; break-inside: avoid; }
 figure img { max-width: 100%; }
 figcaption { color: #5b6673; font-size: .9rem; margin-top: .4rem; }
 @media print {
-  body { margin: 0; max-width: none; font-size: 11px; }
+  html { font-size: 12px; }
+  body { margin: 0; max-width: none; font-size: 1rem; }
   .equation { break-inside: avoid; overflow: visible; }
+  .scroll { overflow: visible; }
+  th, td { white-space: normal; padding: .25rem .5rem; }
+  pre { white-space: pre-wrap; }
   h2, h3 { break-after: avoid; }
 }
 """

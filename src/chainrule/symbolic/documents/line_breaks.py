@@ -24,18 +24,20 @@ def math(piece: Any, style: Style) -> str:
 
 
 def display(equation: Equation, style: Style, page: float = PAGE_LETTERS) -> str:
-    """The LaTeX of an equation, over several lines if one would be too wide."""
+    """The LaTeX of an equation, over several lines if one would be too wide; a first side `a = b` is two of them."""
     sides = [math(side, style) for side in equation.sides]
     whole = " = ".join(sides)
     if len(sides) == 1 or width(parse(whole)) <= page:
         return whole
+    name, _, begun = sides[0].partition(" = ")
+    parts = [*([(Formula(begun), begun)] if begun else []), *zip(equation.sides[1:], sides[1:], strict=True)]
     lines: list[str] = []
-    for k, (side, written) in enumerate(zip(equation.sides[1:], sides[1:], strict=True)):
+    for k, (side, written) in enumerate(parts):
         if isinstance(side, sp.MatrixBase) and width(parse(written)) > page - 8:
-            for name, entry in entries(sides[0], side):
-                lines += _lines(name, entry, latex(entry, style), style, page)
+            for entry_name, entry in entries(name, side):
+                lines += _lines(entry_name, entry, latex(entry, style), style, page)
         else:
-            lines += _lines(sides[0] if k == 0 else "", side, written, style, page)
+            lines += _lines(name if k == 0 else "", side, written, style, page)
     return "\\begin{aligned}" + " \\\\ ".join(lines) + "\\end{aligned}"
 
 

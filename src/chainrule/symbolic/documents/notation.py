@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph, TableBlock, pieces
+from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph, TableBlock
 
 NOTATIONS = ("chainrule", "craig", "lynch-park", "duindam")
 """Names of the notations."""
@@ -32,7 +32,7 @@ QUANTITY = re.compile(
 
 ADJOINT = re.compile(r"\\mathrm\{([Aa]d)\}_(\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|[A-Za-z0-9])(\^T)?")
 
-BEFORE_LEFT_SUPERSCRIPT = re.compile(r"(?<=[A-Za-z0-9}]) (?=\{\}\^)")
+BEFORE_LEFT_SUPERSCRIPT = re.compile(r"(?<!\\times)(?<=[A-Za-z0-9}]) (?=\{\}\^)")
 
 COORDINATE = re.compile(r"(?<![A-Za-z\\])q(?![A-Za-z])")
 
@@ -52,6 +52,13 @@ class Notation:
     coordinates: str = "q"
     has_twists: bool = False
     """Whether capital letters are twists and wrenches, and not forces and moments."""
+
+    @staticmethod
+    def of(name: str, coordinates: str, bodies: Iterable[Any], *, has_twists: bool = False) -> Notation:
+        """The notation of documents about bodies, whose indices and parents it takes."""
+        parents = {str(body.index): str(body.parent) for body in bodies}
+        letter = coordinates if len(coordinates) == 1 else f"\\{coordinates}"
+        return Notation(name, parents, letter, has_twists)
 
     def blocks(self, blocks: Iterable[Block]) -> tuple[Block, ...]:
         """The blocks with all formulas in this notation."""
@@ -87,7 +94,7 @@ class Notation:
         return block
 
     def _text(self, text: Any) -> Any:
-        return tuple(map(self._piece, pieces(text)))
+        return tuple(map(self._piece, text)) if isinstance(text, (tuple, list)) else self._piece(text)
 
     def _piece(self, piece: Any) -> Any:
         return Formula(self.latex(piece.latex)) if isinstance(piece, Formula) else piece

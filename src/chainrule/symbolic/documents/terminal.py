@@ -68,9 +68,9 @@ def _baseline(side: Any, style: Style, drawn: str) -> int:
 
 def _equation_by_terms(block: Equation, style: Style) -> list[str]:
     """Lines of a long equation: a matrix entry by entry, a sum term by term."""
-    name = math(block.sides[0], style)
+    name, _, begun = math(block.sides[0], style).partition(" = ")
     lines = []
-    for side in block.sides[1:]:
+    for side in (*([Formula(begun)] if begun else []), *block.sides[1:]):
         if isinstance(side, Formula):
             lines.append(f"{line(name)} = {line(side.latex)}")
         elif isinstance(side, sp.MatrixBase):
