@@ -78,6 +78,12 @@ def test_calling_a_law_from_python_is_compared_with_compiling_it(monkeypatch, ca
     assert "ratio" in capsys.readouterr().out
 
 
+def test_calls_of_controllers_are_compared_with_the_dynamics_inside(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["controllers.py", "--calls", "10", "--rounds", "1"])
+    runpy.run_path(str(ROOT / "benchmarks" / "controllers.py"), run_name="__main__")
+    assert capsys.readouterr().out.count("\n") == 10
+
+
 def test_rollouts_are_compared_with_mujoco_and_pinocchio(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["rollouts.py", "--quick"])
     runpy.run_path(str(ROOT / "benchmarks" / "rollouts.py"), run_name="__main__")

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from chainrule.compile.cuda.kernel import CudaKernel
     from chainrule.compile.kernel import Kernel
     from chainrule.compile.scan import CompiledScan
+    from chainrule.compile.ufunc import VectorCode
     from chainrule.compile.while_loop import CompiledWhileLoop
 
 Scalars = Sequence[Scalar]
@@ -111,6 +112,12 @@ class OutlinedCall(Protocol):
         """
 
 
+ReadArrays = Callable[..., Sequence[Array]]
+"""What reads the arguments of a function and gives arrays whose batch dimensions fit together."""
+
+Quaternions = tuple[tuple[int, int], ...]
+"""The argument and the place in it of each quaternion, which must not be zero."""
+
 LoopBody = Callable[[OutlinedCall, Scalars, Scalars, Scalars], Scalars]
 """The body of a loop: one step as a function of (call, parameters, state, signals).
 
@@ -154,6 +161,11 @@ class Backend(Protocol):
 
     def function(self, source: Traceable, lengths: Sequence[int]) -> Callable[..., Array]:
         """A function of arrays: (..., length) for each list in, (..., count) out."""
+
+    def vector_function(
+        self, source: Traceable, lengths: Sequence[int], read: ReadArrays, quaternions: Quaternions = ()
+    ) -> Callable[..., Array]:
+        """A function of vectors for loops of one's own; what are not plain vectors of their lengths go to `read`."""
 
     def outlined_call(self, key: Hashable, label: str) -> OutlinedCall:
         """Calls on rows of values, lists of arrays (rows,); each function is compiled at its first call."""
@@ -225,6 +237,18 @@ class InterpretingBackend:
             return columns(result, batch)
 
         return evaluate
+
+    def vector_function(
+        self, source: Traceable, lengths: Sequence[int], read: ReadArrays, quaternions: Quaternions = ()
+    ) -> Callable[..., Array]:
+        """The function on the columns of what is read."""
+        function = self.function(source, lengths)
+
+        def call(*arguments: Any) -> Array:
+            with np.errstate(all="ignore"):
+                return function(*read(*arguments))
+
+        return call
 
     def outlined_call(self, key: Hashable, label: str) -> OutlinedCall:
         """Calls of the functions themselves."""
@@ -366,6 +390,22 @@ class CompilingBackend:
 
         ufunc: Callable[..., Array] = memory_cache.get_or_build(("function", source.key, tuple(lengths)), build)
         return ufunc
+
+    def vector_function(
+        self, source: Traceable, lengths: Sequence[int], read: ReadArrays, quaternions: Quaternions = ()
+    ) -> Callable[..., Array]:
+        """A builtin."""
+        if source.is_large:
+            return INTERPRETED.vector_function(source, lengths, read)
+
+        def build() -> VectorCode:
+            from chainrule.compile.program import trace_function
+            from chainrule.compile.ufunc import VectorCode
+
+            return VectorCode(trace_function(source.function, lengths), quaternions, source.name, source.label)
+
+        code: VectorCode = memory_cache.get_or_build(("vectors", source.key, tuple(lengths)), build)
+        return code.builtin(read)
 
     def outlined_call(self, key: Hashable, label: str) -> OutlinedCall:
         """Calls of generalized ufuncs, one for each function."""

@@ -16,7 +16,7 @@ from chainrule.compile.codegen.batch_loop import CoreSignature
 from chainrule.compile.codegen.module import batch_module
 from chainrule.compile.fast_calls import builtins, gufunc, numpy_abi
 from chainrule.compile.fast_calls.dispatch_table import KernelLoops, LoopPointer
-from chainrule.compile.fast_calls.single_call import add_single_call
+from chainrule.compile.fast_calls.single_call import MAX_SINGLE_CALL_INSTRUCTIONS, add_single_call
 from chainrule.compile.fast_calls.xla_handler import XlaHandler
 from chainrule.compile.jacobian_products import signature
 from chainrule.compile.runtime import disk_cache, engine, memory_cache, threads
@@ -27,9 +27,6 @@ from chainrule.model import Model
 from chainrule.quantities import is_quantity
 
 T = TypeVar("T")
-
-MAX_SINGLE_CALL_INSTRUCTIONS = 50_000
-"""Size beyond which a call on one state takes the way of a batch."""
 
 MAX_PLAIN_ROWS = 1 << 20
 """Rows beyond which a call takes the longer way of a batch, whatever they cost."""

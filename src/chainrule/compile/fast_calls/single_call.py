@@ -8,6 +8,9 @@ from chainrule.compile.codegen.vectorize import Lanes
 from chainrule.compile.fast_calls import numpy_abi as abi
 from chainrule.compile.tape import Tape
 
+MAX_SINGLE_CALL_INSTRUCTIONS = 50_000
+"""Size beyond which a call on one state takes the way of a batch."""
+
 
 def add_single_call(module: IrModule, tape: Tape, signature: CoreSignature) -> None:
     """Add the builtin for one state, `call`, and its `setup` to a module of LLVM IR."""

@@ -16,7 +16,7 @@ How to add a controller
    `self.distribute(q, tau)` lets motors do what torques at all joints would.
    With one more parameter, named t, it gets the time in s.
 4. For internal states z, such as an integral, set `self.states` to their number. They start at zero.
-5. That is all: `controller(t, q, qd)` evaluates it on arrays, and `robot.simulate(..., torque=controller)` compiles it
+5. That is all: `controller(t, q, qd)` compiles it for a loop of one's own, and `robot.simulate(..., torque=controller)`
    together with the robot.
 
 tests/control/test_recipe_controller.py follows these steps.
@@ -34,6 +34,7 @@ import numpy as np
 from chainrule.algorithms.loop_dynamics import actuated_torque
 from chainrule.arguments import Array, real_array, rows_of, together
 from chainrule.calls import explains_arguments
+from chainrule.control.laws.direct_call import Call, Memory, direct_call, moment
 from chainrule.control.laws.targets import ControlTarget
 from chainrule.control.laws.tracing import is_of_package, law_key, takes_time
 from chainrule.control.requirements import Actuated, actuated_velocities
@@ -60,6 +61,9 @@ LAW_ARGUMENTS = 5
 class Controller(ABC):
     """A law tau = f(t, q, qd, z), with internal states z that start at zero and change by dz/dt.
 
+    `controller(t, q, qd)` is the torque at one moment. The first call compiles the law. Internal states go on from call
+    to call, by a step of Euler from one time to the next, until `reset()`.
+
     The reference, which depends on time alone, is a vector of signals s(t). Gains and constant targets, which may vary
     from one run to the next, are a vector of parameters p. With these, `torque` is a pure function of scalars: it
     runs on arrays here, and is compiled together with a robot in a simulation.
@@ -72,6 +76,11 @@ class Controller(ABC):
 
     `torque(self, q, qd, z, s, p, t)`, with a parameter named t, gets the time too.
     """
+
+    __slots__ = ("__dict__", "__weakref__", "_direct", "_memory")  # what calls make is no attribute of the law
+
+    _direct: Call | None
+    _memory: Memory | None
 
     states: int = 0
     """The number of internal states z."""
@@ -176,10 +185,41 @@ class Controller(ABC):
         driven = set(self.actuated)
         return [t if i in driven else 0.0 for i, t in enumerate(tau)]
 
-    @explains_arguments
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+        if name not in ("_direct", "_memory"):
+            object.__setattr__(self, "_direct", None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self._direct = None
+        vars(self).update(state)
+
     def __call__(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, z: ArrayLike | None = None) -> Array:
-        """The torque (..., nv) at the time t (...) in the state q, qd, z, for a loop of one's own."""
-        return self.evaluate(t, q, qd, z)[0]
+        """The torque (..., nv) at the time t, in s, in the state q, qd (...).
+
+        Internal states are those kept since the last call; with `z` given, or times (...), nothing is kept, and they
+        are z, or zero.
+        """
+        direct = self._direct
+        if direct is None or z is not None or t.__class__ is not float:
+            return self._begin(t, q, qd, z)
+        return direct(t, q, qd)
+
+    def _begin(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, z: ArrayLike | None = None) -> Array:
+        """The torque (..., nv) as `controller(t, q, qd)` has it, compiled if it is not yet."""
+        if z is not None or np.ndim(t):
+            return self.evaluate(t, q, qd, z)[0]
+        if self._direct is None:
+            self._memory = getattr(self, "_memory", None) or Memory(self.states)
+            self._direct = direct_call(self, self._memory)
+        return self._direct(moment(t), q, qd)
+
+    def reset(self) -> None:
+        """Begin again: internal states are zero at the next call, which may be at any time."""
+        self._direct, self._memory = None, None
 
     def evaluate(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, z: ArrayLike | None = None) -> tuple[Array, Array]:
         """The torque (..., nv), and dz/dt (..., states)."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import partial
+from math import factorial, perm
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from chainrule.arguments import Array, refuse_nonfinite, rigid_transforms
+from chainrule.control.laws.pieces import Pieces
 from chainrule.control.motions.planning import plan
 from chainrule.control.motions.poses import PoseReference
 from chainrule.control.motions.references import Reference
@@ -17,7 +20,8 @@ from chainrule.core.plausibility import warn_of_degrees
 from chainrule.core.reading import read_state
 from chainrule.errors import ShapeError
 from chainrule.inverse_kinematics.path import FollowedPath
-from chainrule.spatial import Scalar, Transform, Twist
+from chainrule.lazy import cached_property
+from chainrule.spatial import Rotation, Scalar, Transform, Twist, Vector
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -41,6 +45,11 @@ class ControlTarget(ABC):
     @abstractmethod
     def signals(self, t: Array) -> Array:
         """Signals (T, width) at the times t (T,)."""
+
+    @cached_property
+    def pieces(self) -> Pieces | None:
+        """A motion as a table of polynomials, for calls one by one; None where there is none."""
+        return None
 
 
 class JointTarget(ControlTarget):
@@ -87,6 +96,18 @@ class JointTarget(ControlTarget):
         """q, qd and qdd of the motion, side by side."""
         return np.empty((*t.shape, 0)) if self._reference is None else np.concatenate(self._reference(t), axis=-1)
 
+    @cached_property
+    def pieces(self) -> Pieces | None:
+        """The polynomials of q, where it is plain numbers that keep no loops closed."""
+        reference = self._reference
+        if reference is None or reference.manifold is not None or reference.loops is not None:
+            return None
+        curve = reference.curve
+        rows = curve.c[::-1].transpose(1, 0, 2).reshape(curve.c.shape[1], -1)
+        rest = np.zeros((2, rows.shape[1]))
+        rest[:, : self._nq] = reference.waypoints[[0, -1]]
+        return Pieces(curve.x, np.concatenate([rest[:1], rows, rest[1:]]), "joints", partial(_joint_signals, self._nq))
+
     def at(self, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars, Scalars]:
         """The reference q, qd and qdd."""
         if not self.width:
@@ -128,6 +149,27 @@ class PoseTarget(ControlTarget):
         T, V, A = self._reference(t)
         return np.concatenate([_upper_rows(T), V, A], axis=-1)
 
+    @cached_property
+    def pieces(self) -> Pieces | None:
+        """The polynomials of origin and rotation vector, each with the orientation that its leg starts at."""
+        reference = self._reference
+        if reference is None:
+            return None
+        position, rotation = reference.position, reference.rotation
+        breaks = np.union1d(position.x, rotation.x)
+        order = max(len(position.c), len(rotation.c))
+        powers = [
+            np.concatenate([curve(breaks[:-1], nu=m) for curve in (position, rotation)], axis=-1) / factorial(m)
+            for m in range(order)
+        ]
+        leg = np.clip(np.searchsorted(reference.times, breaks[:-1], side="right") - 1, 0, len(reference.times) - 2)
+        R = reference.poses[:, :3, :3].reshape(-1, 9)
+        rest = np.zeros((2, 6 * order))
+        rest[:, :3] = reference.poses[[0, -1], :3, 3]
+        rows = np.concatenate([rest[:1], np.concatenate(powers, axis=-1), rest[1:]])
+        starts = np.concatenate([R[:1], R[leg], R[-1:]])
+        return Pieces(breaks, np.concatenate([starts, rows], axis=-1), "poses", _pose_signals)
+
     def at(self, s: Scalars, p: Scalars) -> tuple[Transform, Twist, Twist]:
         """The reference pose, twist and its rate, as `frame="world"` of a Jacobian has them."""
         if not self.width:
@@ -141,3 +183,24 @@ def _upper_rows(T: Array) -> Array:
 
 def _transform(p: Scalars) -> Transform:
     return Transform.of([p[0:4], p[4:8], p[8:12]])
+
+
+def _joint_signals(n: int, row: Scalars, dt: Scalar) -> list[Scalar]:
+    """q, qd and qdd of a piece, whose row has the coefficients of ascending powers, n for each."""
+    return [x for order in range(3) for x in _derivative(n, row, dt, order)]
+
+
+def _pose_signals(row: Scalars, dt: Scalar) -> list[Scalar]:
+    """The upper rows of T, V and A of a piece, whose row has a rotation matrix and coefficients of origin and turn."""
+    (x, y, z, *turn), V, A = (_derivative(6, row[9:], dt, order) for order in range(3))
+    R = Rotation.exp(Vector.of(turn)) @ Rotation.of([row[0:3], row[3:6], row[6:9]])
+    upper = [[*axis, x] for axis, x in zip(R, (x, y, z), strict=True)]
+    return [*(x for line in upper for x in line), *V[3:], *V[:3], *A[3:], *A[:3]]
+
+
+def _derivative(n: int, row: Scalars, dt: Scalar, order: int) -> list[Scalar]:
+    """A derivative of n polynomials, by Horner's rule."""
+    found: list[Scalar] = [0.0] * n
+    for power in range(len(row) // n - 1, order - 1, -1):
+        found = [x * dt + perm(power, order) * c for x, c in zip(found, row[power * n :][:n], strict=True)]
+    return found
