@@ -52,8 +52,6 @@ def draw_vectors(sketch: Sketch, vectors: Iterable[SpatialVector], unit: str, *,
         raise ShapeError(f"a figure has no scale for vectors so large ({unit}); give smaller ones")
     if largest <= 0:
         return
-    if not np.isfinite(largest):
-        raise ShapeError(f"the vectors in {unit} of this figure are too large to be drawn: look at the state")
     groups: list[tuple[SpatialVector, list[str]]] = []
     for vector in given:
         if np.linalg.norm(vector.value) <= NEGLIGIBLE * largest:
