@@ -123,11 +123,6 @@ class Controller(ABC):
         def __getattr__(self, name: str) -> Any:
             raise AttributeError(name) if name.startswith("_") else unknown_attribute(self, name, LAWS)
 
-        def __setattr__(self, name: str, value: Any) -> None:
-            if is_of_package(type(self)) and called_here(name, LAWS):  # no law of the library would read it
-                raise unknown_attribute(self, name, LAWS)
-            super().__setattr__(name, value)
-
     @abstractmethod
     def torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[list[Scalar], list[Scalar]]:
         """The torques (nv), in N m or N, and dz/dt (states)."""
@@ -186,6 +181,8 @@ class Controller(ABC):
         return [t if i in driven else 0.0 for i, t in enumerate(tau)]
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if is_of_package(type(self)) and called_here(name, LAWS):  # no law of the library would read it
+            raise unknown_attribute(self, name, LAWS)
         object.__setattr__(self, name, value)
         if name not in ("_direct", "_memory"):
             object.__setattr__(self, "_direct", None)
