@@ -251,9 +251,6 @@ for _integrator in (Euler, SemiImplicitEuler, RK4, ImplicitMidpoint, DOP853, Rad
 METHODS = tuple(name for name, integrator in INTEGRATORS.items() if issubclass(integrator, FixedStep))
 """Names of the integrators with fixed steps."""
 
-ADAPTIVE = tuple(name for name, integrator in INTEGRATORS.items() if issubclass(integrator, AdaptiveStep))
-"""Names of the integrators that choose their steps."""
-
 
 def scheme_key(scheme: FixedStep) -> Hashable:
     """A key of the arithmetic of an integrator's step: equal keys mean equal arithmetic.
