@@ -86,3 +86,17 @@ PUBLIC_MODULES = {
     for module in modules()
     if module.split(".")[0] in ("robot", "kinematics", "dynamics", "loops", "inverse_kinematics", "simulation", "core")
 }
+
+
+IN_NUMBERS_AND_SYMBOLS = {"Linearization", "RigidBody", "Spring"}
+"""What `chainrule.symbolic` has in symbols under the name that it has in numbers."""
+
+
+def test_classes_for_different_things_have_names_of_their_own():
+    classes: dict[str, list[str]] = {}
+    for module in modules():
+        for node in ast.walk(tree(module)):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                classes.setdefault(node.name, []).append(module)
+    several = {name: found for name, found in classes.items() if len(found) > 1}
+    assert set(several) == IN_NUMBERS_AND_SYMBOLS, several

@@ -32,6 +32,10 @@ def test_every_number_of_a_joint_is_edited_by_part_and_number():
         arm.edit({"panda_joint8.upper": 1.0})
     with pytest.raises(cr.UnknownNameError, match=r"robot 'panda' has no parameter named 'panda_joint2\.uper'"):
         arm.edit({"panda_joint2.uper": 1.0})
+    with pytest.raises(
+        cr.UnknownNameError, match=r"'panda_joint2\.upper' .* stays as it is; robot\.edit\(.* makes a robot"
+    ):
+        arm.at({"panda_joint2.upper": 1.0})
 
 
 # --- links ---

@@ -25,8 +25,8 @@ from chainrule.cli.benchmark.kernels import (
 from chainrule.cli.benchmark.machine import measure_peaks
 from chainrule.cli.benchmark.peers import is_installed, measure_peers
 from chainrule.cli.console import (
+    ConsoleTable,
     PositiveNumber,
-    Table,
     command,
     json_option,
     plain,
@@ -153,10 +153,10 @@ def show(results: dict[str, Any]) -> None:
         console.print(f"all {machine['cores']} threads against one, batch of {states}: {results['scaling']:.2f}x")
 
 
-def _functions(results: dict[str, Any]) -> Table:
+def _functions(results: dict[str, Any]) -> ConsoleTable:
     """A row for each function: our figures, those of other libraries, ratios, and the share of the machine's peak."""
     peers = {name: peer for name, peer in results["peers"].items() if "refused" not in peer}
-    table = Table("", "call", "batch", "threads", "float32", *peers, "batch ratio", "call fraction", "peak")
+    table = ConsoleTable("", "call", "batch", "threads", "float32", *peers, "batch ratio", "call fraction", "peak")
     pin = peers.get("pinocchio", {})
     for name, row in results["chainrule"].items():
         theirs = pin.get(name, {}).get("call")

@@ -419,7 +419,7 @@ class OutputFile(click.ParamType[str]):
         return [CompletionItem(incomplete, type="file")]
 
 
-class Picture(OutputFile):
+class PictureFile(OutputFile):
     """A picture to write, refused before any work where Matplotlib cannot write it."""
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -431,7 +431,7 @@ class Picture(OutputFile):
         return path
 
 
-PICTURE = Picture(".png", ".pdf", ".svg")
+PICTURE = PictureFile(".png", ".pdf", ".svg")
 MOTION = OutputFile(".npz", ".csv", ".parquet")
 
 
@@ -529,7 +529,7 @@ def _break_lines(markup: str, width: int) -> Text:
     return Text("\n").join(lines)
 
 
-class Table:
+class ConsoleTable:
     """A table to print: in pieces below one another where it is wider than the terminal."""
 
     def __init__(self, *header: str, title: str = "", names: int = 1) -> None:

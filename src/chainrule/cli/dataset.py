@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chainrule.cli.console import (
+    ConsoleTable,
     Loading,
     RobotName,
-    Table,
     cluster_options,
     command,
     degrees_option,
@@ -125,7 +125,7 @@ def _show_statistics(robot: Robot, found: DatasetStatistics, by: str | None, as_
 
 
 def _show_table(robot: Robot, found: Mapping[str, Statistics]) -> None:
-    table = Table("joint", "peak torque", "RMS", "unit", "peak speed", "unit", "in")
+    table = ConsoleTable("joint", "peak torque", "RMS", "unit", "peak speed", "unit", "in")
     torque, speed = found["torque"], found["speed"]
     for k, place in enumerate(robot.model.layout.velocities):
         end = torque.highest if abs(torque.maximum[k]) >= abs(torque.minimum[k]) else torque.lowest

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.cli.console import Table, command, degrees_option, json_option, print_json, robot_options, terminal
+from chainrule.cli.console import (
+    ConsoleTable,
+    command,
+    degrees_option,
+    json_option,
+    print_json,
+    robot_options,
+    terminal,
+)
 from chainrule.cli.info import heading, tree
 from chainrule.cli.joints import (
     coordinate_units,
@@ -82,13 +90,13 @@ def demo(robot: Robot, degrees: bool, as_json: bool) -> None:
         raise SystemExit(1)
 
 
-def _configuration(robot: Robot, q: Array, degrees: bool) -> Table:
+def _configuration(robot: Robot, q: Array, degrees: bool) -> ConsoleTable:
     """A row for each coordinate."""
     columns = {"q": [f"{x: .4f}" for x in in_shown_units(robot, q, degrees=degrees)]}
     return joint_table("coordinate", robot.coordinate_names, coordinate_units(robot, degrees=degrees), columns)
 
 
-def _rates(robot: Robot, qd: Array, qdd: Array, degrees: bool) -> Table:
+def _rates(robot: Robot, qd: Array, qdd: Array, degrees: bool) -> ConsoleTable:
     """A row for each degree of freedom."""
     shown = {"qd": qd, "qdd (unit/s)": qdd}
     columns = {

@@ -12,9 +12,9 @@ from chainrule.arguments import Array
 from chainrule.cli.console import (
     NUMBERS,
     PICTURE,
+    ConsoleTable,
     Numbers,
     OneOf,
-    Table,
     command,
     degrees_option,
     json_option,
@@ -247,19 +247,19 @@ def _history_facts(robot: Robot, history: IterationHistory, degrees: bool) -> di
     return {"q": q.tolist(), "error": (history.error * scale).tolist(), "step": steps.tolist()}
 
 
-def _history_table(robot: Robot, history: IterationHistory, degrees: bool) -> Table:
+def _history_table(robot: Robot, history: IterationHistory, degrees: bool) -> ConsoleTable:
     """A row for each iterate: errors, size of the step that follows, joints."""
     facts = _history_facts(robot, history, degrees)
     unit = "deg" if degrees else "rad"
     names = robot.model.layout.coordinate_names
-    table = Table("iteration", "error, m", f"error, {unit}", "step", *names)
+    table = ConsoleTable("iteration", "error, m", f"error, {unit}", "step", *names)
     sizes = [*(f"{np.linalg.norm(step):.3g}" for step in facts["step"]), ""]
     for k, (q, error) in enumerate(zip(facts["q"], facts["error"], strict=True)):
         table.add_row(str(k), *(f"{x:.3g}" for x in error), sizes[k], *(f"{x: .6f}" for x in q))
     return table
 
 
-def _table(robot: Robot, solutions: Array, degrees: bool) -> Table:
+def _table(robot: Robot, solutions: Array, degrees: bool) -> ConsoleTable:
     """A row for each coordinate, a column for each solution."""
     numbers = [f"solution {k + 1}" for k in range(len(solutions))] if len(solutions) > 1 else ["q"]
     shown = in_shown_units(robot, solutions, degrees=degrees)

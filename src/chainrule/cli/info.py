@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from chainrule.cli.console import (
-    Table,
+    ConsoleTable,
     command,
     degrees_option,
     json_option,
@@ -56,7 +56,7 @@ def bundled_robots() -> list[dict[str, Any]]:
 
 def print_bundled(rows: list[dict[str, Any]]) -> None:
     """Print the bundled robots, a line each."""
-    table = Table("robot", "dof", "links", "what it is")
+    table = ConsoleTable("robot", "dof", "links", "what it is")
     for row in rows:
         table.add_row(row["robot"], str(row["dof"]), str(row["links"]), row["what"])
     terminal().print(table)
@@ -206,13 +206,13 @@ def _joint(joint: Joint) -> str:
     return f"{plain(joint.name)} ({joint.type}{mimic})"
 
 
-def _joints(robot: Robot, degrees: bool) -> Table:
+def _joints(robot: Robot, degrees: bool) -> ConsoleTable:
     """A row for each degree of freedom; friction is viscous and Coulomb (both directions)."""
     layout = robot.model.layout
     has_friction = any(dof.viscous or dof.coulomb or dof.coulomb_negative for dof in layout.dofs)
     has_rotors = any(dof.rotor for dof in layout.dofs)
     further = ["friction"] * has_friction + ["rotor kg m^2"] * has_rotors
-    table = Table("q", "joint", "type", "unit", "lower", "upper", "velocity", "effort", *further, names=2)
+    table = ConsoleTable("q", "joint", "type", "unit", "lower", "upper", "velocity", "effort", *further, names=2)
     for joint, q, v in layout.joints:
         places = f"{q.start}" if q.stop - q.start == 1 else f"{q.start}-{q.stop - 1}"
         for k, velocity in enumerate(layout.velocities[v]):
@@ -232,8 +232,8 @@ def _joints(robot: Robot, degrees: bool) -> Table:
     return table
 
 
-def _links(robot: Robot) -> Table:
-    table = Table("link", "mass kg", "center of mass m, link axes", "inertia about it kg m^2 (xx, yy, zz)")
+def _links(robot: Robot) -> ConsoleTable:
+    table = ConsoleTable("link", "mass kg", "center of mass m, link axes", "inertia about it kg m^2 (xx, yy, zz)")
     for link in robot.model.links:
         com = ", ".join(f"{x:.4g}" for x in link.com)
         inertia = ", ".join(f"{x:.4g}" for x in link.inertia.entries()[:3])

@@ -8,8 +8,8 @@ import click
 
 from chainrule.algorithms.jacobians import FRAMES
 from chainrule.cli.console import (
+    ConsoleTable,
     OneOf,
-    Table,
     command,
     echo,
     json_option,
@@ -57,7 +57,7 @@ def jacobian(robot: Robot, q: JointValues | None, link: str | None, frame: str, 
         print_json({**facts, "rows": ROWS, "dofs": joints, "jacobian": J})
         return
     echo(f'Jacobian of {visible(name)} of {visible(robot.name)}, frame "{frame}"')
-    table = Table("row", "unit", *joints, names=2)
+    table = ConsoleTable("row", "unit", *joints, names=2)
     for row, values in zip(ROWS, J, strict=True):
         table.add_row(row, "rad/s" if row[0] == "w" else "m/s", *(f"{round(x, 6) + 0.0: .6f}" for x in values))
     terminal().print(table)

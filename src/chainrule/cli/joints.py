@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainrule.arguments import Array
-from chainrule.cli.console import Table
+from chainrule.cli.console import ConsoleTable
 from chainrule.core.plausibility import warn_of_degrees
 from chainrule.errors import UnknownNameError, visible
 
@@ -238,9 +238,11 @@ def describe_positions(robot: Robot, q: Array, *, degrees: bool) -> dict[str, An
     }  # fmt: skip
 
 
-def joint_table(first: str, names: Sequence[str], units: Sequence[str], columns: Mapping[str, Iterable[str]]) -> Table:
+def joint_table(
+    first: str, names: Sequence[str], units: Sequence[str], columns: Mapping[str, Iterable[str]]
+) -> ConsoleTable:
     """A row for each coordinate or velocity, whose name is headed by `first`; columns by their headings."""
-    table = Table(first, "unit", *columns)
+    table = ConsoleTable(first, "unit", *columns)
     for name, unit, *texts in zip(names, units, *columns.values(), strict=True):
         table.add_row(name, unit, *texts)
     return table

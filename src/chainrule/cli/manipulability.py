@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from chainrule.cli.console import (
+    ConsoleTable,
     OneOf,
-    Table,
     command,
     degrees_option,
     echo,
@@ -66,7 +66,7 @@ def manipulability(
     echo(f"manipulability {w:.6g}{', singular' if singular else ''}")
     echo("singular values " + ", ".join(f"{x:.6g}" for x in values))
     unit = "rad/s" if shown == "orientation" else "m/s"
-    table = Table("axis", f"length, {unit}", "x", "y", "z", title=f"Ellipsoid of velocities, {shown}, base axes")
+    table = ConsoleTable("axis", f"length, {unit}", "x", "y", "z", title=f"Ellipsoid of velocities, {shown}, base axes")
     for k, (axis, length) in enumerate(zip(ellipsoid.axes.T, ellipsoid.lengths, strict=True)):
         table.add_row(str(k + 1), f"{length:.6g}", *(f"{round(x, 6) + 0.0: .6f}" for x in axis))
     terminal().print(table)

@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.cli.console import Table, echo, print_json, report_files, terminal, words_by_name
+from chainrule.cli.console import ConsoleTable, echo, print_json, report_files, terminal, words_by_name
 from chainrule.cli.joints import force_units
 from chainrule.simulation.trajectory import Trajectory
 
@@ -93,9 +93,9 @@ def summary(motion: Trajectory) -> dict[str, Any]:
     }
 
 
-def _table(motion: Trajectory, rows: dict[str, Any]) -> Table:
+def _table(motion: Trajectory, rows: dict[str, Any]) -> ConsoleTable:
     robot = motion.robot
-    table = Table(
+    table = ConsoleTable(
         "joint", "peak", "at", "rms", "unit", "of limit", "mostly", "speed", "acceleration", "power",
         title=f"{len(motion)} samples, {motion.duration:.4g} s",
     )  # fmt: skip

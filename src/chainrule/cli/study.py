@@ -14,12 +14,12 @@ import click
 from click.core import ParameterSource
 
 from chainrule.cli.console import (
+    ConsoleTable,
     Loading,
     OneOf,
     OutputFile,
     PositiveNumber,
     RobotName,
-    Table,
     cluster_options,
     command,
     degrees_option,
@@ -330,7 +330,7 @@ def _list(robot: str, path: str | None, as_json: bool) -> None:
     if as_json:
         print_json([{"number": one.number, "name": one.name, "title": one.title} for one in content.values()])
         return
-    table = Table("number", "title", "name", "duration, s", names=2)
+    table = ConsoleTable("number", "title", "name", "duration, s", names=2)
     for one in content.values():
         table.add_row(str(one.number), one.title, one.name, f"{one.duration:.3g}")
     terminal().print(table)
@@ -355,7 +355,7 @@ def _print_joints(
     result: Result, cells: Mapping[str, JointStatistics], degrees: bool, sizing: Sizing | None = None
 ) -> None:  # fmt: skip
     header = ("joint", "peak", "RMS", "unit", "speed", "power", *result.parts, *(() if sizing is None else ("drive",)))
-    table = Table(*header)
+    table = ConsoleTable(*header)
     for place in result.robot.model.layout.velocities:
         cell = cells[place.name]
         turns = place.unit == "rad"

@@ -12,9 +12,9 @@ from chainrule.arguments import Array
 from chainrule.cli.console import (
     MOTION,
     PICTURE,
+    ConsoleTable,
     Numbers,
     OneOf,
-    Table,
     command,
     degrees_option,
     json_option,
@@ -121,10 +121,10 @@ def _terms(robot: Robot, q: Array, qd: Array, qdd: Array, tip_wrench: Array | No
     return {"tip wrench" if term == "external" else term: values for term, values in terms.items()}
 
 
-def torque_table(robot: Robot, terms: dict[str, Array]) -> Table:
+def torque_table(robot: Robot, terms: dict[str, Array]) -> ConsoleTable:
     """A row for each degree of freedom, a column for each cause."""
     columns = [term for term, values in terms.items() if term != "spring" or values.any()]
-    table = Table("joint", "unit", *columns)
+    table = ConsoleTable("joint", "unit", *columns)
     smallest = ROUNDING * max((np.abs(values).max(initial=0.0) for values in terms.values()), default=0.0)
     for i, (name, unit) in enumerate(zip(robot.model.layout.velocity_names, force_units(robot), strict=True)):
         values = (f"{terms[term][i]: .5g}" if not abs(terms[term][i]) <= smallest else " 0" for term in columns)

@@ -15,7 +15,7 @@ from chainrule.calls import explains_methods
 from chainrule.display.text import Advised
 from chainrule.errors import ArgumentError, ShapeError, UnknownNameError, short_repr
 from chainrule.symbolic.answers.answer import Answer
-from chainrule.symbolic.answers.differences import Difference
+from chainrule.symbolic.answers.differences import TermDifference
 from chainrule.symbolic.answers.numbers import check_numbers
 from chainrule.symbolic.derivations.quantities import number_matrix
 from chainrule.symbolic.documents.blocks import Block, Equation, Formula, Heading, Paragraph, Text
@@ -55,7 +55,7 @@ class Question:
         if given.shape != np.shape(self.answer):
             raise ShapeError(f"{self.name} has shape {np.shape(self.answer)}, and the answer {given.shape}")
         wrong = self.accepts(given)
-        return Answer(self.name, (Difference("", "other", wrong),) if wrong else ())
+        return Answer(self.name, (TermDifference("", "other", wrong),) if wrong else ())
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from chainrule.core.plausibility import warn_of_degrees
 from chainrule.core.reading import read_argument
 from chainrule.errors import ShapeError
 from chainrule.figures.names import FigureNames
-from chainrule.figures.view import View, across, best_view
+from chainrule.figures.view import Projection, across, best_view
 from chainrule.kinematics.configurations import home
 from chainrule.model import Body
 from chainrule.shapes.parts import up_direction
@@ -37,7 +37,7 @@ class Posture:
     """The poses of all links in the base: (links, 4, 4)."""
     bones: Skeleton
     names: FigureNames
-    view: View
+    view: Projection
 
     @staticmethod
     def of(
@@ -104,7 +104,7 @@ def one_state(robot: Mechanism, caller: str, name: str, value: ArrayLike) -> Arr
     return array
 
 
-def _view(robot: Mechanism, bones: Skeleton, T: Array) -> View:
+def _view(robot: Mechanism, bones: Skeleton, T: Array) -> Projection:
     """Across the plane of a planar robot, else one in which axes do not coincide; fitted to the paper."""
     model = robot.model
     masses = [

@@ -9,7 +9,7 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.figures.placement import Wish, place
 from chainrule.figures.scene import Disc, Item, Label, Path, Scene, Stroke, circle_points, label_size
-from chainrule.figures.view import View
+from chainrule.figures.view import Projection
 from chainrule.plots.canvas import AXIS_COLORS, BLACK, LIMIT_COLOR
 from chainrule.symbolic.documents.blocks import Formula
 
@@ -21,7 +21,7 @@ MIN_LENGTH = 0.05
 class Sketch:
     """Items on paper, and the labels that they still need. Positions are in m, in the base; sizes of symbols in cm."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: Projection) -> None:
         self.view = view
         self.items: list[Item] = []
         self.wishes: list[tuple[int, Wish]] = []

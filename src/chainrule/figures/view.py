@@ -19,7 +19,7 @@ USUAL = np.radians([20.0, -55.0])
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class Projection:
     """A parallel projection onto paper."""
 
     right: Array
@@ -42,30 +42,30 @@ class View:
         """Points (..., 3) in m on paper, in cm: (..., 2)."""
         return self.scale * self.directions(points)
 
-    def fit(self, points: Array) -> View:
+    def fit(self, points: Array) -> Projection:
         """This view at the scale at which the points (k, 3) fill the paper."""
         spans = np.ptp(self.directions(points), axis=0)
         size = float(np.maximum(spans / np.array([WIDTH, HEIGHT]), 1e-9).max())
         return replace(self, scale=1.0 / size if size > 1e-8 else 1.0)
 
 
-def across(normal: int) -> View:
+def across(normal: int) -> Projection:
     """The view of the plane across an axis of the base, 0, 1 or 2: x or y to the right."""
     i, j = {0: (1, 2), 1: (0, 2), 2: (0, 1)}[normal]
-    return View(np.eye(3)[i], np.eye(3)[j], flat=True)
+    return Projection(np.eye(3)[i], np.eye(3)[j], flat=True)
 
 
-def best_view(up: Array, directions: Array, points: Array, segments: Array) -> View:
+def best_view(up: Array, directions: Array, points: Array, segments: Array) -> Projection:
     """The view, `up` upward, in which directions (k, 3), points (m, 3) and segments (s, 2, 3) are told apart best."""
     first = np.eye(3)[int(np.abs(up).argmin())]
     level = first - up * (first @ up)
     level /= np.linalg.norm(level)
     views = [
-        View(*_axes(up, level, float(elevation), float(azimuth)), flat=False)
+        Projection(*_axes(up, level, float(elevation), float(azimuth)), flat=False)
         for elevation in ELEVATIONS
         for azimuth in AZIMUTHS
     ]
-    usual = View(*_axes(up, level, *map(float, USUAL)), flat=False)
+    usual = Projection(*_axes(up, level, *map(float, USUAL)), flat=False)
     costs = [_cost(view, directions, points, segments) - 0.15 * float(view.toward @ usual.toward) for view in views]
     return views[int(np.argmin(costs))]
 
@@ -79,7 +79,7 @@ def _axes(up: Array, level: Array, elevation: float, azimuth: float) -> tuple[Ar
     return right, np.cross(toward, right)
 
 
-def _cost(view: View, directions: Array, points: Array, segments: Array) -> float:
+def _cost(view: Projection, directions: Array, points: Array, segments: Array) -> float:
     """What is lost in a view: short directions, directions and points that nearly coincide, joints on other links."""
     seen = view.directions(directions)
     lengths = np.linalg.norm(seen, axis=1)

@@ -19,7 +19,7 @@ from chainrule.errors import MAX_COMPARED, ChainruleError, ModelError, ShapeErro
 from chainrule.model import edits
 from chainrule.model.lengths import link_length, stretch_link
 from chainrule.model.model import Model
-from chainrule.model.parts import Dof, Frame, Joint, Link, with_both_directions
+from chainrule.model.parts import DOF_NUMBERS, Dof, Frame, Joint, Link, with_both_directions
 from chainrule.spatial import Inertia, Scalar, Symmetric, Transform, Vector
 from chainrule.spatial.scalar import is_zero, where
 
@@ -355,6 +355,12 @@ def _find(model: Model, text: str) -> Parameter:
     ways = [(".".join(words[:i]), words[i], ".".join(words[i + 1 :])) for i in range(1, len(words))]
     ways = [way for way in ways if way[1] in KINDS and way[1] != "gravity"]
     if not ways:
+        part, _, number = text.rpartition(".")
+        if number in DOF_NUMBERS and any(part == joint.name for joint in model.joints):
+            raise UnknownNameError(
+                f"{text!r} of robot {model.name!r} is a number that stays as it is; "
+                f"robot.edit({{{text!r}: ...}}) makes a robot with another one"
+            )
         near = get_close_matches(text[:MAX_COMPARED], parameter_names(model), n=1, cutoff=0.7)
         raise UnknownNameError.of("parameter", text, near or FORMS, f"robot {model.name!r}")
     name, kind, number = next((way for way in ways if way[0] in known), ways[0])

@@ -127,7 +127,6 @@ class Simulation(Advised):
         *,
         takes_torques: bool = True,
     ) -> None:
-        from chainrule.simulation import guards
         from chainrule.simulation.splitting import StepSplitter
         from chainrule.simulation.time_loop import record_size
 
@@ -144,7 +143,6 @@ class Simulation(Advised):
         """The torques of every row: a part of the parameters, in place; nothing where a law gives them."""
         self._record = np.empty((len(self._state), 1, record_size(request.plant)))
         self._quick = self._splitter.bind(self._state, integrator.dt)
-        self._max_energy = guards.max_kinetic_energy(request.robot, request.start.q, request.start.v)
         driven = set(driven_velocities(self.robot)) if request.torque_limits else set(range(self.robot.nv))
         self._undriven = [i for i in range(self.robot.nv) if i not in driven] if takes_torques else []
 

@@ -11,7 +11,7 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.statistics.statistics import Statistics
 from chainrule.study.finding import MEASURES
-from chainrule.study.report.scene import Scene
+from chainrule.study.report.wireframe import Wireframe
 from chainrule.study.sizing import Choice, Load
 from chainrule.study.study import Result
 from chainrule.study.torques import MotionTorques
@@ -54,7 +54,9 @@ def some_of(count: int, most: int, always: Iterable[int] = ()) -> Array:
     return np.union1d(even, np.fromiter(always, dtype=int))
 
 
-def motion(torques: MotionTorques, angular: Sequence[bool], parts: Sequence[str], scene: Scene, most: int) -> Figure:
+def motion(
+    torques: MotionTorques, angular: Sequence[bool], parts: Sequence[str], scene: Wireframe, most: int
+) -> Figure:
     """One activity: curves of each joint over time, and postures, that of the largest torque of joint `most` marked.
 
     The curves of a joint are its position, speed, acceleration and the parts of its torque, whose sum is the torque.

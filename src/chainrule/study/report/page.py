@@ -13,7 +13,7 @@ from chainrule import __version__
 from chainrule.display.tables import escape
 from chainrule.study.finding import MEASURES, SLOWEST_PACE
 from chainrule.study.report import figures
-from chainrule.study.report.scene import Scene
+from chainrule.study.report.wireframe import Wireframe
 from chainrule.study.report.words import cards, gravity_ratios, name_of, number, steps, summary, terms_of
 from chainrule.study.sizing import Sizing
 from chainrule.study.study import Result
@@ -65,7 +65,7 @@ def _main_joint(result: Result) -> int:
 def _content(result: Result, order: Sequence[str], sizing: Sizing | None) -> dict[str, Any]:
     """What the script of the page draws."""
     turns = [joint not in result.sliding for joint in result.joints]
-    scene = Scene(result.robot)
+    scene = Wireframe(result.robot)
     most = _main_joint(result)
 
     def box(cells: Sequence[Any], quantity: str) -> list[figures.Figure]:

@@ -43,7 +43,7 @@ class Known(NamedTuple):
     unit: str
 
 
-class Coordinate(NamedTuple):
+class CoordinateSymbols(NamedTuple):
     """A coordinate, its velocity and its acceleration; numbers start from 1."""
 
     number: int
@@ -58,7 +58,7 @@ class Alphabet:
     """The symbols that an answer may be written in, and how other people write them."""
 
     known: tuple[Known, ...]
-    coordinates: tuple[Coordinate, ...]
+    coordinates: tuple[CoordinateSymbols, ...]
     owner: str
     """What the symbols belong to, for messages."""
 

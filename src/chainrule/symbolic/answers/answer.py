@@ -13,8 +13,8 @@ from chainrule.display.text import Shown
 from chainrule.errors import ShapeError, short_repr
 from chainrule.symbolic.algebra.expressions import expression_or_matrix, matrix
 from chainrule.symbolic.answers.alphabet import GREEK, Alphabet, compact, without_functions_of_time
-from chainrule.symbolic.answers.comparison import Samples, is_zero, refuse_strange
-from chainrule.symbolic.answers.differences import Difference, Subject, differences, mistake_of_all
+from chainrule.symbolic.answers.comparison import RandomValues, is_zero, refuse_strange
+from chainrule.symbolic.answers.differences import AnswerContext, TermDifference, differences, mistake_of_all
 from chainrule.symbolic.answers.latex_reader import expression_from_latex
 
 
@@ -27,7 +27,7 @@ class Answer(Shown):
     """
 
     name: str
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[TermDifference, ...] = ()
     readings: tuple[tuple[str, str], ...] = ()
     entries: int = 1
     notes: tuple[str, ...] = ()
@@ -114,8 +114,8 @@ def _check(
     theirs = theirs.xreplace(meanings)
     angles = [one.symbols[0] for one in alphabet.coordinates if one.is_angle]
     rename = {m: s for s, m in meanings.items() if isinstance(m, sp.Symbol) and _prints_well(s)}
-    subject = Subject(alphabet.units(), angles, groups, rename)
-    samples = Samples(expected.free_symbols | theirs.free_symbols | {entry.symbol for entry in alphabet.known})
+    subject = AnswerContext(alphabet.units(), angles, groups, rename)
+    samples = RandomValues(expected.free_symbols | theirs.free_symbols | {entry.symbol for entry in alphabet.known})
     found = _differences(name if not is_matrix else "", name, expected, theirs, samples, subject)
     shown = tuple((s.name, str(m)) for s, m in meanings.items() if compact(s.name) != compact(str(m)))
     return Answer(name, tuple(found), shown, len(expected))
@@ -154,16 +154,16 @@ def read_answer(mine: Any, name: str) -> Any:
 
 
 def _differences(
-    own: str, name: str, expected: sp.Matrix, theirs: sp.Matrix, samples: Samples, subject: Subject
-) -> list[Difference]:
+    own: str, name: str, expected: sp.Matrix, theirs: sp.Matrix, samples: RandomValues, subject: AnswerContext
+) -> list[TermDifference]:
     if own:
         return differences("", expected[0], theirs[0], samples, subject)
     if not _equal(expected, theirs, samples):
         if expected.rows == expected.cols > 1 and _equal(expected.T, theirs, samples):
-            return [Difference("", "transposed", f"it is the transpose of {name}")]
+            return [TermDifference("", "transposed", f"it is the transpose of {name}")]
         if expected.rows == 6 and _equal(expected, theirs[3:, :].col_join(theirs[:3, :]), samples):
             text = f"the rows of {name} are in another order: angular ones come first, linear ones after them"
-            return [Difference("", "order of rows", text)]
+            return [TermDifference("", "order of rows", text)]
     wrong = [k for k in range(len(expected)) if not _equal(expected[k : k + 1], theirs[k : k + 1], samples)]
     if len(wrong) > 1 and (whole := mistake_of_all(expected, theirs, samples, subject)) is not None:
         return [whole]
@@ -175,7 +175,7 @@ def _differences(
     return found
 
 
-def _equal(a: Iterable[sp.Expr], b: Iterable[sp.Expr], samples: Samples) -> bool:
+def _equal(a: Iterable[sp.Expr], b: Iterable[sp.Expr], samples: RandomValues) -> bool:
     for x, y in zip(a, b, strict=True):
         (u, size), (v, other) = samples.with_size(x), samples.with_size(y)
         if not is_zero(u - v, size + other):

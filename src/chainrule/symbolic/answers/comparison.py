@@ -47,7 +47,7 @@ def refuse_strange(entries: Iterable[sp.Expr]) -> int:
     return count
 
 
-class Samples:
+class RandomValues:
     """Random numbers for symbols, and the values that expressions have with them."""
 
     def __init__(self, symbols: Iterable[sp.Symbol]) -> None:

@@ -18,7 +18,7 @@ from chainrule.errors import ChainruleError
 from chainrule.spatial.units import DIMENSIONLESS, UnitError, unit, unit_name
 from chainrule.symbolic.algebra.ring import Element, Ring, exact
 from chainrule.symbolic.algebra.units import unit_of
-from chainrule.symbolic.answers.comparison import Samples, constant, is_zero
+from chainrule.symbolic.answers.comparison import RandomValues, constant, is_zero
 from chainrule.symbolic.documents.plain_text import line
 from chainrule.symbolic.documents.printing import latex
 
@@ -39,7 +39,7 @@ MAX_LISTED = 6
 
 
 @dataclass(frozen=True)
-class Difference:
+class TermDifference:
     """A difference between an answer and the right expression.
 
     `kind` is one of KINDS. `right` and `given` are the term as it should be and as it is, None where there is none.
@@ -59,7 +59,7 @@ KINDS = (
 
 
 @dataclass
-class Subject:
+class AnswerContext:
     """The right expression, the answer, and the symbols of both."""
 
     units: dict[sp.Symbol, str]
@@ -88,7 +88,9 @@ class Subject:
         return self.units.get(symbol, "")
 
 
-def differences(entry: str, right: sp.Expr, given: sp.Expr, samples: Samples, subject: Subject) -> list[Difference]:
+def differences(
+    entry: str, right: sp.Expr, given: sp.Expr, samples: RandomValues, subject: AnswerContext
+) -> list[TermDifference]:
     """The differences of an entry, and none where it is right."""
     expected, size = samples.with_size(right)
     found, other = samples.with_size(given)
@@ -114,7 +116,9 @@ def differences(entry: str, right: sp.Expr, given: sp.Expr, samples: Samples, su
     return [one.note("other", text, right, given)]
 
 
-def mistake_of_all(right: sp.Matrix, given: sp.Matrix, samples: Samples, subject: Subject) -> Difference | None:
+def mistake_of_all(
+    right: sp.Matrix, given: sp.Matrix, samples: RandomValues, subject: AnswerContext
+) -> TermDifference | None:
     """The one mistake in all entries of a matrix, such as two symbols that are exchanged; None where there is none."""
     expected, found = samples.of_matrix(right), samples.of_matrix(given)
     one = _Entry("", sp.ImmutableMatrix(right), sp.ImmutableMatrix(given), expected, found, samples, subject)
@@ -123,7 +127,7 @@ def mistake_of_all(right: sp.Matrix, given: sp.Matrix, samples: Samples, subject
     return next(one.of_symbols(), None) if sum(map(_operations, right)) <= MAX_WHOLE else None
 
 
-def _unit_note(subject: Subject, right: sp.Expr, given: sp.Expr) -> str:
+def _unit_note(subject: AnswerContext, right: sp.Expr, given: sp.Expr) -> str:
     """The units of both, where they differ."""
     a, b = subject.unit(right), subject.unit(given)
     return f", in{b} instead of{a}" if a and b and a != b else ""
@@ -136,31 +140,31 @@ class _Entry:
     given: sp.Expr
     expected: Array
     found: Array
-    samples: Samples
-    subject: Subject
+    samples: RandomValues
+    subject: AnswerContext
 
-    def note(self, kind: str, text: str, right: Any = None, given: Any = None) -> Difference:
-        return Difference(self.name, kind, text, right, given)
+    def note(self, kind: str, text: str, right: Any = None, given: Any = None) -> TermDifference:
+        return TermDifference(self.name, kind, text, right, given)
 
     def is_the_answer(self, values: Array) -> bool:
         return is_zero(values - self.found, np.abs(self.found) + np.abs(self.expected))
 
     # --- all of an entry ---
 
-    def of_all_terms(self) -> Difference | None:
+    def of_all_terms(self) -> TermDifference | None:
         """The number by which all of a sum is multiplied."""
         with np.errstate(all="ignore"):
             ratio = constant(self.found / self.expected)
         many = len(sp.Add.make_args(self.right)) > 1
         return None if ratio is None or not many else self._ratio("all of it", self.right, ratio)
 
-    def of_whole(self) -> Iterator[Difference]:
+    def of_whole(self) -> Iterator[TermDifference]:
         """Mistakes that change several terms of an entry in one way."""
         if _operations(self.right) <= MAX_WHOLE:
             yield from self._of_functions()
             yield from self.of_symbols()
 
-    def _of_functions(self) -> Iterator[Difference]:
+    def _of_functions(self) -> Iterator[TermDifference]:
         """Another function or another angle in every place where one stands."""
         functions = sorted(self.right.atoms(sp.sin, sp.cos), key=str)
         if len(sp.Add.make_args(self.right)) < 2:
@@ -174,11 +178,7 @@ class _Entry:
                     kind = _kind_of_change(f, other)
                     yield self.note(kind, f"{_words(kind, self.subject, f, other)}, everywhere", f, other)
 
-    def _arguments(self) -> list[sp.Expr]:
-        """The angles of sines and cosines of the entry, and the coordinates that are angles."""
-        return sorted({f.args[0] for f in self.right.atoms(sp.sin, sp.cos)} | set(self.subject.angles), key=str)
-
-    def of_symbols(self) -> Iterator[Difference]:
+    def of_symbols(self) -> Iterator[TermDifference]:
         """Symbols that are exchanged, replaced, or measured in the other direction, in every place."""
         values = self.samples.values
         own = sorted(self.right.free_symbols, key=lambda s: s.name)
@@ -208,7 +208,7 @@ class _Entry:
 
     # --- one term ---
 
-    def _quarter_turn(self, angle: sp.Symbol, by: sp.Expr) -> Difference:
+    def _quarter_turn(self, angle: sp.Symbol, by: sp.Expr) -> TermDifference:
         """An angle measured from another axis; where all its functions are sines, or cosines, that is the other one."""
         text = f"{self.subject.text(angle)} is measured from another axis: {self.subject.text(angle + by)}"
         kinds = {f.func for f in self.right.atoms(sp.sin, sp.cos) if angle in f.free_symbols}
@@ -217,10 +217,10 @@ class _Entry:
             return self.note(kind, f"{kind} of {self.subject.text(angle)}, everywhere; or {text}", angle, angle + by)
         return self.note("angle", text, angle, angle + by)
 
-    def of_one_term(self) -> tuple[int, Difference | None]:
+    def of_one_term(self) -> tuple[int, TermDifference | None]:
         """The simplest mistake of one term that explains the answer, and how strange it is."""
         delta = self.found - self.expected
-        best: tuple[int, Difference] | None = None
+        best: tuple[int, TermDifference] | None = None
         for term in self._candidates():
             values = self.samples(term)
             with np.errstate(all="ignore"):
@@ -244,7 +244,7 @@ class _Entry:
                 terms |= dict.fromkeys(exact(_tidy(c)) * term for term, c in (canonical or {}).items())
         return [term for term in terms if term != 0][: 3 * MAX_TERMS]
 
-    def _explain(self, term: sp.Expr, ratio: Array) -> tuple[int, Difference] | None:
+    def _explain(self, term: sp.Expr, ratio: Array) -> tuple[int, TermDifference] | None:
         """The change of a term that multiplies its values by this ratio, and how strange it is."""
         if not np.isfinite(ratio).all():
             return None
@@ -253,7 +253,7 @@ class _Entry:
             usual = any(abs(factor - x) < 1e-9 for x in (-1.0, 0.0, 2.0, 0.5))
             simple = abs(12 * factor - round(12 * factor)) < 1e-9
             return (0 if usual else 3 if simple else STRANGE), self._ratio("the term", term, factor)
-        best: tuple[int, Difference] | None = None
+        best: tuple[int, TermDifference] | None = None
         for cost, kind, before, after, values in self._changes(term):
             with np.errstate(all="ignore"):
                 factor = constant(ratio / values)
@@ -292,7 +292,7 @@ class _Entry:
                 yield 3, "power", f, sp.Integer(1), 1 / samples(f)
                 yield 3, "power", f, f**2, samples(f)
 
-    def _ratio(self, what: str, term: sp.Expr, factor: float) -> Difference:
+    def _ratio(self, what: str, term: sp.Expr, factor: float) -> TermDifference:
         """The words for a term that is multiplied by a number."""
         subject, text = self.subject, f"{self.subject.text(term)}{self.subject.unit(term)}"
         given = exact(_tidy(factor)) * term
@@ -324,7 +324,7 @@ class _Entry:
         inside = {s for x in (self.right, self.given) for f in x.atoms(sp.sin, sp.cos) for s in f.free_symbols}
         return [*(a for a in self.subject.angles if a in inside), *sorted(inside - set(self.subject.angles), key=str)]
 
-    def by_terms(self) -> list[Difference]:
+    def by_terms(self) -> list[TermDifference]:
         """The terms that differ in canonical form; terms that are missing and extra are paired where they are alike."""
         right, given = self._canonical(self.right), self._canonical(self.given)
         if right is None or given is None:
@@ -332,7 +332,7 @@ class _Entry:
         largest = max(map(abs, (*right.values(), *given.values())), default=0.0)
         missing: dict[sp.Expr, float] = {}
         extra: dict[sp.Expr, float] = {}
-        found: list[Difference] = []
+        found: list[TermDifference] = []
         for term in dict.fromkeys((*right, *given)):
             a, b = right.get(term, 0.0), given.get(term, 0.0)
             if abs(a - b) <= 1e-9 * max(abs(a), abs(b)) + 1e-12 * largest:
@@ -357,9 +357,9 @@ class _Entry:
             found = [*found[:MAX_LISTED], self.note("other", rest, self.right, self.given)]
         return found
 
-    def _pair(self, term: sp.Expr, extra: dict[sp.Expr, float]) -> tuple[sp.Expr, Difference] | None:
+    def _pair(self, term: sp.Expr, extra: dict[sp.Expr, float]) -> tuple[sp.Expr, TermDifference] | None:
         """The extra term that is a missing one with a mistake in one factor."""
-        best: tuple[int, sp.Expr, Difference] | None = None
+        best: tuple[int, sp.Expr, TermDifference] | None = None
         values = self.samples(term)
         for other, coefficient in list(extra.items())[:MAX_LISTED]:
             with np.errstate(all="ignore"):
@@ -410,7 +410,7 @@ def _kind_of_change(f: sp.Expr, other: sp.Expr) -> str:
     return "sine for cosine" if isinstance(other, sp.sin) else "cosine for sine"
 
 
-def _words(kind: str, subject: Subject, before: sp.Expr, after: sp.Expr) -> str:
+def _words(kind: str, subject: AnswerContext, before: sp.Expr, after: sp.Expr) -> str:
     """The words for one factor that stands for another."""
     if kind == "power":
         return f"a factor {subject.text(before)} is {'missing' if after == 1 else 'too many'}"

@@ -11,7 +11,7 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.errors import ShapeError, short_repr
 from chainrule.symbolic.answers.answer import Answer
-from chainrule.symbolic.answers.differences import Difference
+from chainrule.symbolic.answers.differences import TermDifference
 
 TOLERANCE = 1e-3
 """Largest difference that is rounding, as a fraction of the largest number: answers have three digits or four."""
@@ -80,12 +80,12 @@ def check_numbers(
         return Answer(name, entries=expected.size)
     found = next(_mistakes(expected, given, size, parts or {}, mistakes or {}), None)
     if found is not None and len(wrong) > (expected.size > 1):
-        return Answer(name, (Difference("", *found),), entries=expected.size)
+        return Answer(name, (TermDifference("", *found),), entries=expected.size)
     differences = []
     for row in wrong:
         place = tuple(map(int, row))
         words = _of_entry(expected[place], given[place], size, unit, found)
-        differences.append(Difference(_place(name, place), *words))
+        differences.append(TermDifference(_place(name, place), *words))
     return Answer(name, tuple(differences), entries=expected.size)
 
 

@@ -30,7 +30,7 @@ class TooLongError(Exception):
     """An inverse has more terms than can be read; the message says how many."""
 
 
-class Block(NamedTuple):
+class InertiaBlock(NamedTuple):
     """Joints that share inertia: their indices, the determinant of their part of M, and its cofactors."""
 
     joints: tuple[int, ...]
@@ -38,7 +38,7 @@ class Block(NamedTuple):
     cofactors: list[list[Any]]
 
 
-def inverse_in_blocks(M: Sequence[Sequence[Any]]) -> list[Block]:
+def inverse_in_blocks(M: Sequence[Sequence[Any]]) -> list[InertiaBlock]:
     """The inverse of a symmetric matrix over a ring, block by block along its diagonal."""
     blocks = []
     for joints in _groups(M):
@@ -46,7 +46,7 @@ def inverse_in_blocks(M: Sequence[Sequence[Any]]) -> list[Block]:
         bound = _count_products(part)
         if bound > MAX_PRODUCTS:
             raise TooLongError(f"would take up to {round_count(bound)} products of terms")
-        block = Block(joints, _determinant(part), _cofactors(part))
+        block = InertiaBlock(joints, _determinant(part), _cofactors(part))
         size = sum(_terms(x) for x in (block.determinant, *(x for row in block.cofactors for x in row)))
         if size > MAX_TERMS:
             raise TooLongError(f"would have {size} terms in the inverse of M")
@@ -55,7 +55,7 @@ def inverse_in_blocks(M: Sequence[Sequence[Any]]) -> list[Block]:
 
 
 def accelerations(
-    blocks: Sequence[Block], driving: Sequence[sp.Expr], shape: Callable[[sp.Expr], sp.Expr] | None = None
+    blocks: Sequence[InertiaBlock], driving: Sequence[sp.Expr], shape: Callable[[sp.Expr], sp.Expr] | None = None
 ) -> list[sp.Expr]:
     """The accelerations of the joints, for torques that drive them: tau - h."""
     found: list[sp.Expr] = [sp.S.Zero] * len(driving)

@@ -16,7 +16,7 @@ from chainrule.arguments import Array, number, rows_of
 from chainrule.core.derived import merged_model
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError, UnknownNameError, short_repr
-from chainrule.symbolic.answers.alphabet import Alphabet, Coordinate, Known
+from chainrule.symbolic.answers.alphabet import Alphabet, CoordinateSymbols, Known
 from chainrule.symbolic.answers.answer import Answer, check
 from chainrule.symbolic.closed_form.symbol_table import SymbolTable
 from chainrule.symbolic.closed_form.symbolic_model import SymbolicModel, symbolic_model
@@ -189,7 +189,7 @@ class Forms(ABC):
         rates = [getattr(self, group, self.q) for group in ("q", "qd", "qdd")]
         by_symbol = {entry.symbol: entry for entry in self.symbols.entries}
         coordinates = [
-            Coordinate(k + 1, own, unit == "rad", self._offset(k + 1))
+            CoordinateSymbols(k + 1, own, unit == "rad", self._offset(k + 1))
             for k, (own, unit) in enumerate(
                 zip(
                     zip(*rates, strict=True), (by_symbol[s].unit if s in by_symbol else "" for s in self.q), strict=True

@@ -30,7 +30,7 @@ OUTWARD = ("omega", "omega_dot", "v_dot", "v_dot_com", "F", "N")
 INWARD = ("f", "n")
 
 
-class Step(NamedTuple):
+class WorkedStep(NamedTuple):
     """A formula with the names of its quantities, the same with their numbers, and the result."""
 
     formula: str
@@ -42,7 +42,7 @@ class WorkedLink(NamedTuple):
     """The steps of a link by the columns of the table, its posed body, and the step of its torque."""
 
     body: PosedBody
-    steps: dict[str, Step]
+    steps: dict[str, WorkedStep]
 
 
 def worked_newton_euler(robot: Mechanism, state: tuple[Array, Array, Array]) -> list[Block]:
@@ -97,7 +97,7 @@ def work(robot: Mechanism, state: tuple[Array, Array, Array], **loads: Any) -> l
 
 def _outward(
     body: PosedBody, links: Sequence[WorkedLink], qd: Sequence[float], qdd: Sequence[float], up: Sequence[float]
-) -> dict[str, Step]:
+) -> dict[str, WorkedStep]:
     i, p = body.index, body.parent
     zero = np.zeros(3)
     before = {"omega": zero, "omega_dot": zero, "v_dot": np.array(up)}
@@ -117,16 +117,16 @@ def _outward(
         "slide": rf"\hat{{z}}_{{{i}}} \dot{{q}}_{{{i}}}" if single else rf"v_{{J{i}}}",
         "slide_rate": rf"\hat{{z}}_{{{i}}} \ddot{{q}}_{{{i}}}" if single else rf"\dot{{v}}_{{J{i}}}",
     }
-    steps: dict[str, Step] = {}
+    steps: dict[str, WorkedStep] = {}
     carried = R @ w
     omega = carried + turn
-    steps["omega"] = Step(
+    steps["omega"] = WorkedStep(
         rf"{Rt} {names['omega']}" + (f" + {rate_name['turn']}" if turns else ""),
         f"{mat(R)} {vec(w)}" + (f" + {vec(turn)}" if turns else ""),
         omega,
     )
     omega_dot = R @ wd + np.cross(carried, turn) + turn_rate
-    steps["omega_dot"] = Step(
+    steps["omega_dot"] = WorkedStep(
         rf"{Rt} {names['omega_dot']}"
         + (rf" + {Rt} {names['omega']} \times {rate_name['turn']} + {rate_name['turn_rate']}" if turns else ""),
         f"{mat(R)} {vec(wd)}" + (rf" + {vec(carried)} \times {vec(turn)} + {vec(turn_rate)}" if turns else ""),
@@ -135,7 +135,7 @@ def _outward(
     moved = np.cross(wd, P) + np.cross(w, np.cross(w, P)) + a
     v_dot = R @ moved + 2 * np.cross(carried, slide) + np.cross(turn, slide) + slide_rate
     both = turns and slides
-    steps["v_dot"] = Step(
+    steps["v_dot"] = WorkedStep(
         rf"{Rt} \left({names['omega_dot']} \times {Pn} + {names['omega']} \times "
         rf"\left({names['omega']} \times {Pn}\right) + {names['v_dot']}\right)"
         + (rf" + 2 {Rt} {names['omega']} \times {rate_name['slide']}" if slides else "")
@@ -153,17 +153,17 @@ def _outward(
     own = {n: link_quantity(n, i) for n in OUTWARD}
     com = rf"P_{{C{i}}}"
     v_com = np.cross(omega_dot, c) + np.cross(omega, np.cross(omega, c)) + v_dot
-    steps["v_dot_com"] = Step(
+    steps["v_dot_com"] = WorkedStep(
         rf"{own['omega_dot']} \times {com} + {own['omega']} \times \left({own['omega']} \times {com}\right) "
         rf"+ {own['v_dot']}",
         rf"{vec(omega_dot)} \times {vec(c)} + {vec(omega)} \times \left({vec(omega)} \times {vec(c)}\right) "
         rf"+ {vec(v_dot)}",
         v_com,
     )
-    steps["F"] = Step(rf"{subscript('m', i)} {own['v_dot_com']}", rf"{num(m)} {vec(v_com)}", m * v_com)
+    steps["F"] = WorkedStep(rf"{subscript('m', i)} {own['v_dot_com']}", rf"{num(m)} {vec(v_com)}", m * v_com)
     N = I @ omega_dot + np.cross(omega, I @ omega)
     inertia = subscript("I", i)
-    steps["N"] = Step(
+    steps["N"] = WorkedStep(
         rf"{inertia} {own['omega_dot']} + {own['omega']} \times {inertia} {own['omega']}",
         rf"{mat(I)} {vec(omega_dot)} + {vec(omega)} \times {vec(I @ omega)}",
         N,
@@ -171,7 +171,7 @@ def _outward(
     return steps
 
 
-def _inward(link: WorkedLink, children: Sequence[WorkedLink]) -> dict[str, Step]:
+def _inward(link: WorkedLink, children: Sequence[WorkedLink]) -> dict[str, WorkedStep]:
     i = link.body.index
     F, N = link.steps["F"].value, link.steps["N"].value
     c = _vector(link.body.body.link.com)
@@ -191,8 +191,8 @@ def _inward(link: WorkedLink, children: Sequence[WorkedLink]) -> dict[str, Step]
         moments.append(rf"{Rk} {link_quantity('n', k)} + {Pk} \times {Rk} {link_quantity('f', k)}")
         moment_numbers.append(rf"{mat(R)} {vec(nk)} + {vec(P)} \times {vec(carried)}")
     return {
-        "f": Step(" + ".join(names), " + ".join(numbers), f),
-        "n": Step(" + ".join(moments), " + ".join(moment_numbers), n),
+        "f": WorkedStep(" + ".join(names), " + ".join(numbers), f),
+        "n": WorkedStep(" + ".join(moments), " + ".join(moment_numbers), n),
     }
 
 
@@ -203,7 +203,7 @@ def _add_wrench(link: WorkedLink, f: Array, n: Array) -> None:
         acting = step.value - own
         if np.abs(acting).max() > AGREEMENT_TOLERANCE * max(1.0, np.abs(own).max()):
             name = rf"{column}_{{W{link.body.index}}}"
-            link.steps[column] = Step(f"{step.formula} - {name}", f"{step.numbers} - {vec(acting)}", own)
+            link.steps[column] = WorkedStep(f"{step.formula} - {name}", f"{step.numbers} - {vec(acting)}", own)
 
 
 def substitutions(link: WorkedLink, columns: Iterable[str], *, apart: bool = True) -> list[Block]:

@@ -10,7 +10,7 @@ import sympy as sp
 
 from chainrule.core.unit_report import UnitReport, UnitRow
 from chainrule.errors import ModelError, UnknownNameError
-from chainrule.symbolic.answers.alphabet import Alphabet, Coordinate, Known
+from chainrule.symbolic.answers.alphabet import Alphabet, CoordinateSymbols, Known
 from chainrule.symbolic.answers.answer import Answer
 from chainrule.symbolic.answers.answer import check as check_answer
 from chainrule.symbolic.answers.unit_check import rows_of, unit_table
@@ -65,7 +65,7 @@ def alphabet(system: LagrangianSystem, units: Mapping[Any, str] | None = None) -
     by_name = all(numbers) and len({m[1] for m in numbers if m}) == len(numbers)
     rows = zip(numbers, system.q, system.qd, system.qdd, strict=True)
     coordinates = tuple(
-        Coordinate(int(match[1]) if by_name and match else k + 1, (q, qd, qdd), q in system.angles)
+        CoordinateSymbols(int(match[1]) if by_name and match else k + 1, (q, qd, qdd), q in system.angles)
         for k, (match, q, qd, qdd) in enumerate(rows)
     )
     return Alphabet(known, coordinates, "the Lagrangian")

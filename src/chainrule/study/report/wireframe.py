@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from chainrule.robot.robot import Robot
 
 
-class Scene:
+class Wireframe:
     """The skeleton of a robot as points and the lines between them."""
 
     def __init__(self, robot: Robot) -> None:
