@@ -72,4 +72,3 @@ def test_angles_that_nobody_stated_are_refused_with_the_option_that_states_them(
     np.savetxt(tmp_path / "run.csv", table, delimiter=",", header=heading, comments="")
     done = call("--motion", tmp_path / "run.csv")
     assert "; say --degrees, or put the unit into the headings" in str(done.exception)
-    assert call("--motion", tmp_path / "run.csv", "--degrees").exit_code == 0
