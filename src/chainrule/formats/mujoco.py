@@ -382,7 +382,7 @@ class _Reader:
         lead.
         """
         a, b = int(self.m.eq_obj1id[i]), int(self.m.eq_obj2id[i])
-        y, offset = _followed(mimics, self.joint_names[a]), self._ref(a) + data[0]
+        y, offset = _leader_of(mimics, self.joint_names[a]), self._ref(a) + data[0]
         if b < 0:
             if y.joint in held or not y.multiplier:
                 return False
@@ -391,7 +391,7 @@ class _Reader:
         if any(data[2:5]):
             return False
         leader = self.joint_names[b]
-        x = _through(Mimic(leader, data[1], offset - data[1] * self._ref(b)), _followed(mimics, leader))
+        x = _through(Mimic(leader, data[1], offset - data[1] * self._ref(b)), _leader_of(mimics, leader))
         if y.joint == x.joint:
             return math.isclose(y.multiplier, x.multiplier) and math.isclose(y.offset, x.offset)
         if y.joint in held or not y.multiplier:
@@ -509,7 +509,7 @@ class _Reader:
             yield Configuration(name, tuple(positions))
 
 
-def _followed(mimics: Mapping[str, Mimic], joint: str) -> Mimic:
+def _leader_of(mimics: Mapping[str, Mimic], joint: str) -> Mimic:
     """A joint by the one that it follows: itself, where it follows none."""
     return mimics.get(joint, Mimic(joint, 1.0, 0.0))
 
