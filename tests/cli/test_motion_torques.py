@@ -63,3 +63,12 @@ def test_mistakes_are_named_in_its_own_words(run, words, expected):
 
 def test_options_of_a_motion_need_one():
     assert "belong to --motion" in call("--cutoff", "5").output
+
+
+def test_angles_that_nobody_stated_are_refused_with_the_option_that_states_them(tmp_path):
+    t = np.arange(0.0, 1.0, 0.01)
+    table = np.column_stack([t, *(50 * np.sin(t + k) for k in range(7))])
+    heading = ",".join(["t", *(f"panda_joint{k + 1}" for k in range(7))])
+    np.savetxt(tmp_path / "run.csv", table, delimiter=",", header=heading, comments="")
+    done = call("--motion", tmp_path / "run.csv")
+    assert "; say --degrees, or put the unit into the headings" in str(done.exception)

@@ -325,6 +325,8 @@ BAD = [
     (lambda: cr.Impedance(PANDA, PLAN, 1), ShapeError, r"motion of joints.*cr.plan_pose"),
     (lambda: cr.PD(ARM, np.zeros((0, 2)), kd=1.0), ShapeError, r"PD: q of shape \(0, 2\) holds no configuration"),
     (lambda: cr.Impedance(PANDA, np.ones((4, 4)), 1), ShapeError, r"Impedance: the target is not a rigid transform"),
+    (lambda: cr.Impedance(PANDA, np.zeros((0, 4, 4)), 1), ShapeError, r"the target of shape \(0, 4, 4\) holds no pose"),
+    (lambda: cr.OperationalSpace(PANDA, np.zeros((0, 4, 4)), 1), ShapeError, r"OperationalSpace: .* holds no pose"),
     (lambda: cr.Impedance(PANDA, TARGET, [1, 2, 3]), ShapeError, r"stiffness must be one number, or 6"),
     (lambda: cr.Impedance(PANDA, TARGET, 1, link="panda_hnd"), UnknownNameError, r"no link or frame named 'panda_hnd'"),
     (lambda: cr.OperationalSpace(PANDA, TARGET, 1, task="all"), UnknownNameError, r"no task named 'all'"),

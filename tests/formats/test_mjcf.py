@@ -449,6 +449,41 @@ def test_a_joint_that_is_held_at_a_constant_is_fixed_and_so_are_those_that_follo
     assert model.notes == ()
 
 
+@pytest.mark.parametrize(
+    ("equalities", "free"),
+    [
+        pytest.param([(1, 0, 0.3, 2.0), (1, 2, 0.1, -0.5)], (2, 3), id="it follows two"),
+        pytest.param([(1, 0, 0.3, 2.0), (2, 3, 0.2, 4.0), (1, 2, 0.0, 0.7)], (3,), id="two that follow are tied"),
+        pytest.param([(1, 0, 0.3, 2.0), (1, None, 0.4, 0.0)], (2, 3), id="it follows, and is held"),
+        pytest.param([(1, None, 0.4, 0.0), (1, 2, 0.1, -0.5)], (0, 3), id="it is held, and follows"),
+        pytest.param([(1, 0, 0.3, 2.0), (0, 1, -0.15, 0.5)], (0, 2, 3), id="both follow each other"),
+    ],
+)
+def test_either_joint_of_a_linear_equality_may_lead(
+    equalities: list[tuple[int, int | None, float, float]], free: tuple[int, ...]
+) -> None:
+    bodies = "".join(
+        f"<body name='b{i}' pos='.1 0 {i}'><joint name='j{i}' axis='0 1 .3' pos='0 .1 0' ref='{20 * i}'/>{INERTIAL}</body>"
+        for i in range(4)
+    )
+    ties = "".join(
+        f"<joint joint1='j{y}'" + (f" joint2='j{x}'" if x is not None else "") + f" polycoef='{a0} {a1}'/>"
+        for y, x, a0, a1 in equalities
+    )
+    model = from_mjcf(world(bodies, after=f"<equality>{ties}</equality>"))
+    assert model.notes == ()
+    assert [c.name for c in model.layout.coordinates] == [f"j{i}" for i in free]
+    theirs = mujoco.MjModel.from_xml_string(world(bodies))
+    data = mujoco.MjData(theirs)
+    rows, values = [np.eye(4)[i] for i in free], [0.4 + i for i in range(len(free))]
+    for y, x, a0, a1 in equalities:
+        rows.append(np.eye(4)[y] - (0.0 if x is None else a1 * np.eye(4)[x]))
+        values.append(a0 + rows[-1] @ theirs.qpos0)
+    data.qpos[:] = np.linalg.lstsq(np.array(rows), np.array(values), rcond=None)[0]
+    mujoco.mj_forward(theirs, data)
+    _compare_poses(model, theirs, data, values[: len(free)])
+
+
 def test_what_is_not_modelled_is_noted() -> None:
     two = "<body name='b'><joint name='j'/>{0}<site name='s'/></body><body name='c'><joint name='k' type='ball' range='0 50'/>{0}</body>"
     extra = "<body name='m' mocap='true'/><body name='g' gravcomp='1'><freejoint/><geom size='.1'/></body>"
@@ -473,7 +508,6 @@ def test_what_is_not_modelled_is_noted() -> None:
         "joint 'q': its spring yields (springyield), which is not modelled",
         "joint 'q': its efforts are limited to -1 and 2; the larger counts here, both ways",
         "the armature and damping of 'winch' do not act on a joint: they are not modelled",
-        "equality constraint 2 is not modelled: joint 'j' moves without it",
         "equality constraint 'curve' is not modelled: joint 'q' moves without it",
         "equality constraint 'taut' is not modelled",
         "tendon 'rope' is not modelled",

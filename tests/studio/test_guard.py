@@ -130,6 +130,34 @@ def test_paths_that_no_file_has_get_a_plain_answer(studio, path, status, words):
     assert "default-src" in answer[2]["Content-Security-Policy"]
 
 
+@pytest.mark.parametrize(
+    "request_line",
+    [
+        b"GET /" + b"a" * 9000 + b" HTTP/1.1",
+        b"GET /a b HTTP/1.1",
+        b"POST / HTTP/1.1",
+        b"GET / HTTP/1.1\r\nX: " + b"a" * 9000,
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n",  # the first bytes of https://
+    ],
+    ids=["9000 letters", "blank", "POST", "long header", "https"],
+)
+def test_what_is_no_request_gets_a_plain_answer_and_leaves_no_traceback(studio, request_line, caplog):
+    with closing(socket.create_connection(("127.0.0.1", studio.port))) as connection:
+        connection.sendall(request_line + f"\r\nHost: 127.0.0.1:{studio.port}\r\n\r\n".encode())
+        answer = connection.makefile("rb").read().decode()
+    assert answer.startswith("HTTP/1.1 400 Bad Request\r\n")
+    assert "X-Content-Type-Options: nosniff" in answer
+    assert answer.count("This is no request of a page") == 1
+    assert get(studio)[0] == 200
+    assert [record.getMessage() for record in caplog.records] == []
+
+
+def test_a_connection_that_is_closed_at_once_leaves_no_traceback(studio, caplog):
+    socket.create_connection(("127.0.0.1", studio.port)).close()
+    assert get(studio)[0] == 200
+    assert [record.getMessage() for record in caplog.records] == []
+
+
 def test_tabs_that_open_at_once_are_as_many_as_may_be(start_studio, monkeypatch):
     monkeypatch.setattr("chainrule.studio.guard.MAX_TABS", 3)
     studio = start_studio("pendulum")

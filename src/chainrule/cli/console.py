@@ -115,6 +115,9 @@ class Command(click.Command):
         for parameter in self.params:
             if isinstance(parameter, click.Option) and parameter.name:
                 name, option = re.escape(parameter.name), parameter.opts[0]
+                if parameter.is_flag:
+                    flag = rf"(?<![\w.'\"-]){name}=(True( or {name}=False)?|\.\.\.)"
+                    message = re.sub(flag, option, message)
                 message = re.sub(rf"(?<![\w.'\"-]){name}=(?=\S)", f"{option} ", message)
                 message = re.sub(rf"^{name}(?= (must|has|is|takes|are|needs)\b)", option, message)
                 if re.search(r"[_\d]", parameter.name) or parameter.name == "dt":  # no word of English

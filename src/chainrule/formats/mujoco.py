@@ -376,18 +376,32 @@ class _Reader:
         return [_tie(joint, mimics, held) for joint in self.joints], constraints
 
     def _couple(self, i: int, data: list[float], mimics: dict[str, Mimic], held: dict[str, float]) -> bool:
-        """Read y - y0 = a0 + a1 (x - x0), or y - y0 = a0; False where that cannot be modelled."""
+        """Read y - y0 = a0 + a1 (x - x0), or y - y0 = a0; False where that cannot be modelled.
+
+        Either joint may follow already: the equation is then one of the joints that they follow, either of which may
+        lead.
+        """
         a, b = int(self.m.eq_obj1id[i]), int(self.m.eq_obj2id[i])
-        follower = self.joint_names[a]
-        if follower in held or follower in mimics:
-            return False
+        y, offset = _leader_of(mimics, self.joint_names[a]), self._ref(a) + data[0]
         if b < 0:
-            held[follower] = self._ref(a) + data[0]
+            if y.joint in held or not y.multiplier:
+                return False
+            held[y.joint] = (offset - y.offset) / y.multiplier
             return True
         if any(data[2:5]):
             return False
         leader = self.joint_names[b]
-        return _adopt_mimic(mimics, follower, Mimic(leader, data[1], self._ref(a) + data[0] - data[1] * self._ref(b)))
+        x = _through(Mimic(leader, data[1], offset - data[1] * self._ref(b)), _leader_of(mimics, leader))
+        if y.joint == x.joint:
+            return math.isclose(y.multiplier, x.multiplier) and math.isclose(y.offset, x.offset)
+        if y.joint in held or not y.multiplier:
+            y, x = x, y
+        if y.joint in held or not y.multiplier:
+            return False
+        mimic = Mimic(x.joint, x.multiplier / y.multiplier, (x.offset - y.offset) / y.multiplier)
+        mimics |= {name: _through(other, mimic) for name, other in mimics.items() if other.joint == y.joint}
+        mimics[y.joint] = mimic
+        return True
 
     def _loop(self, i: int, name: str, type_: int, data: list[float]) -> Constraint:
         m = self.m
@@ -495,17 +509,9 @@ class _Reader:
             yield Configuration(name, tuple(positions))
 
 
-def _adopt_mimic(mimics: dict[str, Mimic], follower: str, mimic: Mimic) -> bool:
-    """Add a mimic so that each follows a joint that itself follows none; False where that is impossible."""
-    if mimic.joint in mimics:
-        mimic = _through(mimic, mimics[mimic.joint])
-    if follower in mimics or mimic.joint == follower:
-        return False
-    for name, other in mimics.items():
-        if other.joint == follower:
-            mimics[name] = _through(other, mimic)
-    mimics[follower] = mimic
-    return True
+def _leader_of(mimics: Mapping[str, Mimic], joint: str) -> Mimic:
+    """A joint by the one that it follows: itself, where it follows none."""
+    return mimics.get(joint, Mimic(joint, 1.0, 0.0))
 
 
 def _through(mimic: Mimic, leader: Mimic) -> Mimic:

@@ -283,7 +283,7 @@ def _is_xacro_robot(content: Content) -> bool:
 def _is_native(content: bytes, name: str) -> bool:
     """Whether the text has the line that every file of this format has, in TOML or in JSON."""
     return (
-        re.search(rb"""^[\s{]*(["']?)format\1\s*[=:]\s*["']chainrule|"format"\s*:\s*"chainrule""", content, re.M)
+        re.search(rb"""^[ \t\r{]*(["']?)format\1\s*[=:]\s*["']chainrule|"format"\s*:\s*"chainrule""", content, re.M)
         is not None
     )
 

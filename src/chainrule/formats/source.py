@@ -136,7 +136,7 @@ def is_text(text: str) -> bool:
 
 def _encode(text: str) -> bytes:
     """The text as UTF-8, without the encoding that an XML declaration names for the file it came from."""
-    text = re.sub(r"""^(\s*<\?xml[^>]*?)\s+encoding=("[^"]*"|'[^']*')""", r"\1", text.lstrip("\ufeff"), count=1)
+    text = re.sub(r"""^(\s*<\?xml[^>]{0,100}?)\s+encoding=("[^"]*"|'[^']*')""", r"\1", text.lstrip("\ufeff"), count=1)
     try:
         return text.encode()
     except UnicodeEncodeError as error:

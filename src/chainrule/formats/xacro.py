@@ -37,7 +37,7 @@ def is_xacro(content: bytes, name: str) -> bool:
     """
     if b"xacro" not in content or root_tag(content) not in ROOTS:
         return False
-    text = re.sub(rb"<!--.*?-->", b"", content, flags=re.DOTALL)
+    text = re.sub(rb"<!--(?:.*?-->|.*)", b"", content, flags=re.DOTALL)
     return re.search(rb"<xacro:|\$\{|\$\(", text) is not None
 
 

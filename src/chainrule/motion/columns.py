@@ -11,7 +11,7 @@ from chainrule.errors import ShapeError, UnknownNameError, quoted, short_repr
 from chainrule.model import Layout
 from chainrule.model.layout import Coordinate, Velocity
 from chainrule.motion.findings import Findings
-from chainrule.motion.units import NO_UNIT, RATES, SECONDS, factor_of, spell_unit, split_heading, units_for
+from chainrule.motion.units import MAX_HEADING, NO_UNIT, RATES, SECONDS, factor_of, spell_unit, split_heading, units_for
 
 KINDS = {
     "q": ("q", "pos", "position", "positions", "angle", "angles", "value"),
@@ -32,9 +32,6 @@ EFFORT_UNITS = ("nm", "n m", "n*m", "n.m", "nmm", "n")
 
 NUMBERED = re.compile(r"((?:joints?|axis|j)?(?:q|pos|positions?|angles?|theta|value)?)(\d+)(?:pos|position|angle|q)?")
 """Words of a heading, without blanks, that counts joints; accelerations are often a1, a2, .., which it is not for."""
-
-MAX_HEADING = 1000
-"""Letters that the heading of a column may have."""
 
 OPENSIM = re.compile(r"/?jointset/[^/]+/([^/]+)/(value|speed)", re.IGNORECASE)
 """The heading of a coordinate in the tables of OpenSim 4: with the joint's name before the coordinate's."""

@@ -98,7 +98,9 @@ def _parse(content: bytes, name: str) -> RecordedTable:
     for line in heading.lines[1:]:
         findings.assume("units", f"line {line}", "all of its words are units")
     _report_rows(content, first, len(numbers), heading.facts, findings)
-    said = re.search(r"^\s*inDegrees\s*[=:,;\t]?\s*(yes|no)", "\n".join(heading.facts), re.IGNORECASE | re.MULTILINE)
+    said = re.search(
+        r"^[ \t]*+inDegrees[ \t]*+[=:,;]?[ \t]*+(yes|no)", "\n".join(heading.facts), re.IGNORECASE | re.MULTILINE
+    )
     degrees = None if said is None else said[1].lower() == "yes"
     columns = {title: numbers[:, k] for k, title in enumerate(heading.titles)}
     return RecordedTable(columns, heading.units, degrees, tuple(findings.table))
@@ -303,7 +305,8 @@ def _report_rows(content: bytes, first: int, rows: int, facts: Sequence[str], fi
     """Rows that were read, lines among them that are none, and whether a header states another number of rows."""
     body = content.rstrip()
     skipped = body.count(b"\n") + 1 - first - rows
-    stated = re.search(r"^\s*(?:nRows|datarows)\s*[=:,;\t ]\s*([0-9]+)", "\n".join(facts), re.IGNORECASE | re.MULTILINE)
+    rows_stated = r"^[ \t]*+(?:nRows|datarows)(?=[=:,; \t])[ \t]*+[=:,;]?[ \t]*+([0-9]+)"
+    stated = re.search(rows_stated, "\n".join(facts), re.IGNORECASE | re.MULTILINE)
     if stated and int(stated[1]) != rows:
         findings.assume("rows", str(rows), f"the header states {stated[1]}: the file may be cut off", is_doubtful=True)
     else:

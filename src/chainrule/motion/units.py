@@ -45,7 +45,12 @@ KNOWN = {
 }  # fmt: skip
 """What may stand in a line of units, in lower case."""
 
-IN_BRACKETS = re.compile(r"^(.*\S)\s*[\[(]\s*([^\[\]()]*?)\s*[\])]\s*$")
+MAX_HEADING = 1000
+"""Letters that the heading of a column may have."""
+
+MAX_UNIT = 40
+"""Letters of the longest text that can be a unit."""
+
 RATE = re.compile(r"^(.*?)\s*(?:/|\bper\b|_per_|_)\s*(?:s|sec|second)(?:\s*(?:\^|\*\*)?\s*(2|²))?$")
 AT_THE_END = re.compile(
     r"^(.*?)(?:[\s_.:,\-]+(" + "|".join(sorted((re.escape(x) for x in UNIT_OF if x.isascii()), key=len, reverse=True))
@@ -59,7 +64,7 @@ def spell_unit(text: str) -> str:
     plain = text.strip().lower()
     if plain in UNIT_OF:
         return UNIT_OF[plain]
-    rate = RATE.match(plain)
+    rate = RATE.match(plain) if len(plain) <= MAX_UNIT else None
     if rate and rate[1] in UNIT_OF:
         return UNIT_OF[rate[1]] + RATES[2 if rate[2] else 1]
     return plain
@@ -75,10 +80,13 @@ def split_heading(title: str) -> tuple[str, str | None]:
 
     A number in brackets is none: it counts columns, as in "q[0]".
     """
-    found = IN_BRACKETS.match(title)
-    if found and not found[2].isdecimal():
-        return found[1], spell_unit(found[2])
-    found = AT_THE_END.match(title)
+    start = max(title.rfind("["), title.rfind("("))
+    bare, inside = title[: max(start, 0)].rstrip(), title[start + 1 :].rstrip()
+    if bare and inside.endswith(("]", ")")) and not re.search(r"[\])]", inside[:-1]):
+        unit = inside[:-1].strip()
+        if not unit.isdecimal():
+            return bare, spell_unit(unit)
+    found = AT_THE_END.match(title) if len(title) <= MAX_HEADING else None
     if found and found[1].strip(" _.:,-"):
         unit, rate = (found[2], found[3]) if found[2] else (found[4], found[5])
         return found[1], spell_unit(unit + (rate or ""))

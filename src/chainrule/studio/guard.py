@@ -9,6 +9,8 @@ the network only with the token:
 - With a token, it must be in the address, or in the cookie that the first page has set.
 - The page takes no other server's address from its own address.
 - Messages give controls only values that these can have.
+- What is no request of a page at all, such as the first bytes of an encrypted one, is answered too, and leaves no
+  traceback on the terminal.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import ipaddress
+import logging
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -53,6 +56,18 @@ HEADERS = {
 """Headers of every answer."""
 
 _STARTING = threading.Lock()
+
+NO_REQUEST = "This is no request of a page: it is not GET in HTTP/1.1, or a line of it is too long.\n"
+
+LOG = logging.getLogger("chainrule.studio.requests")
+LOG.addFilter(lambda record: not (record.exc_info and is_unreadable(record.exc_info[1])))
+
+
+def is_unreadable(error: BaseException | None) -> bool:
+    """Whether an error of websockets is that bytes are no request, or end before they are one."""
+    from websockets.exceptions import InvalidMessage
+
+    return isinstance(error, InvalidMessage)
 
 
 def is_loopback(host: str) -> bool:
@@ -100,6 +115,26 @@ class Guard:
             return None
 
         return check_and_process
+
+    def connection(self) -> type[ServerConnection]:
+        """The class of connections, which answer what is no request of a page."""
+        from websockets.asyncio.server import ServerConnection
+
+        answer = self._answer
+
+        class AnsweringConnection(ServerConnection):
+            has_answered = False
+
+            def send_data(self) -> None:
+                """Send what there is to send, after an answer to bytes that are no request: websockets has none."""
+                error = self.protocol.handshake_exc
+                if error is not None and is_unreadable(error) and not self.has_answered:
+                    self.has_answered = True
+                    response = self.respond(HTTPStatus.BAD_REQUEST, NO_REQUEST)
+                    self.transport.write(answer(response).serialize())
+                super().send_data()
+
+        return AnsweringConnection
 
     def refusal(self, request: Request) -> tuple[HTTPStatus, str] | None:
         """The status and the sentence with which a request is refused; None if it may pass."""
@@ -189,6 +224,7 @@ def guarded_start(guard: Guard, listener: socket.socket) -> Iterator[None]:
         if getattr(handler, "__module__", "") != "viser.infra._infra":  # another thread's server
             return serve(handler, *place, process_request=process_request, **options)
         guarded.append(True)
+        options |= {"create_connection": guard.connection(), "logger": LOG}
         return serve(handler, sock=listener, process_request=guard.around(process_request), **options)
 
     with _STARTING:

@@ -140,7 +140,10 @@ class PoseTarget(ControlTarget):
         if isinstance(target, PoseReference):
             self.width = 24
         else:
-            self.parameters = _upper_rows(rigid_transforms(target, f"{what}: the target"))
+            poses = rigid_transforms(target, f"{what}: the target")
+            if not poses.size:
+                raise ShapeError(f"{what}: the target of shape {poses.shape} holds no pose")
+            self.parameters = _upper_rows(poses)
 
     def signals(self, t: Array) -> Array:
         """The upper three rows of T, then V and A."""
