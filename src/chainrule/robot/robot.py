@@ -220,7 +220,7 @@ class Robot(Mechanism):
     check = answers.check
     plot = posture.plot
     animate = animation.animate
-    show = method("chainrule.studio.show", "show")
+    show = method("chainrule.pages.show", "show")
 
     # --- subjects: robot/subjects/ ---
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,9 @@ from chainrule.compile.tape import SYSTEM_FUNCTIONS, Instruction, Tape, Value
 MAX_OPERATIONS = 2_500
 """Operations in one function of the text. Engines compile longer functions badly or not at all: V8 leaves those of more
 than 60 kB of its bytecode, some 5,000 operations, to its interpreter."""
+
+SPACES = re.compile(r"^ +| (===|!==|<=|&&|\|\||[-+*/<=?:]) ", re.MULTILINE)
+"""Spaces that the arithmetic does not need."""
 
 EXPRESSIONS = {
     "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "div": "{} / {}", "neg": "-{}",
@@ -46,9 +50,18 @@ def source(tapes: Mapping[str, Tape], about: Mapping[str, Any]) -> str:
     return "\n".join([*parts, f"export const about = {literal({**about, 'functions': facts})};\n"])
 
 
-def literal(value: object) -> str:
+def namespace(name: str, tapes: Mapping[str, Tape], about: Mapping[str, Any]) -> str:
+    """A constant that holds the functions, for a script that is written into a page; with few spaces."""
+    functions = "".join(
+        _function(identifier(function), tape, _names(about, function)) for function, tape in tapes.items()
+    )
+    short = SPACES.sub(r"\1", functions.replace("export function", "function"))
+    return f"const {name}=(()=>{{\n{short}return{{{','.join(map(identifier, tapes))}}};\n}})();\n"
+
+
+def literal(value: object, indent: int | None = 1) -> str:
     """A value as JSON that is safe inside of a script of a page too."""
-    return json.dumps(value, indent=1, allow_nan=False).replace("<", "\\u003c")
+    return json.dumps(value, indent=indent, allow_nan=False).replace("<", "\\u003c")
 
 
 def number(x: float) -> str:
