@@ -91,8 +91,8 @@ export class Picture {
     if (this.shows.hand) found.push({ mesh: BALL, pose: poseOf(at, [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [0.8 * size, 0.8 * size, 0.8 * size]), color: HAND, shinesThrough: true });
     if (!this.shows.ellipsoid || !axes || !axes[0].length) return found;
     const lengths = axes.map(({ length }) => (this.ellipsoidKind === "velocity" ? length : length > 1e-9 ? 1 / length : Infinity));
-    const largest = Math.max(...lengths.filter(Number.isFinite), 1e-9), unit = 0.3 * robot.data.reach / largest;
-    const semi = lengths.map(x => clamp(x * unit, 0.004 * robot.data.reach, 0.6 * robot.data.reach));
+    const largest = Math.max(...lengths.filter(Number.isFinite), 1e-9), unit = 0.18 * robot.data.reach / largest;
+    const semi = lengths.map(x => clamp(x * unit, 0.004 * robot.data.reach, 0.4 * robot.data.reach));
     found.push({
       mesh: BALL, pose: poseOf(at, axes.map(({ axis }) => axis), semi),
       color: this.ellipsoidKind === "velocity" ? VELOCITY : FORCE, opacity: 0.4,

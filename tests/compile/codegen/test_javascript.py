@@ -80,12 +80,12 @@ def test_every_function_gives_the_numbers_of_its_kernel(page, name, tmp_path):
             continue
         possible.append(function)
     assert set(IN_EVERY_ROBOT) <= set(possible)
-    compare(page, robot, possible, tmp_path / "robot.mjs", 1e-11)
+    compare(page, robot, possible, tmp_path / "robot.mjs")
 
 
 @pytest.mark.parametrize("name", with_slow(cr.robots(), *(set(cr.robots()) - {"panda"})))
 def test_every_bundled_robot_has_the_numbers_of_its_kernels(page, name, tmp_path):
-    compare(page, load(name), IN_EVERY_ROBOT, tmp_path / "robot.mjs", 1e-11)
+    compare(page, load(name), IN_EVERY_ROBOT, tmp_path / "robot.mjs")
 
 
 def test_long_functions_are_several_shorter_ones(page, tmp_path, monkeypatch):
