@@ -26,7 +26,7 @@ from compile.support import arguments_of
 import chainrule as cr
 from chainrule.cli.benchmark.figures import write_figures
 
-ROBOTS = ("planar_2r", "panda", "quadruped", "g1", "four_bar")
+ROBOTS = ("planar_2r", "panda", "quadruped", "g1")
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "pose", "poses", "jacobian", "torque_terms")
 STATES = 16
 SECONDS = 0.03

@@ -28,4 +28,4 @@ if __name__ == "__main__":
         page.get_by_label("Draw the ellipsoid of").check()
         page.locator("#panel").evaluate("panel => panel.scrollTo(0, 0)")
         page.wait_for_timeout(500)
-        Image.open(io.BytesIO(page.screenshot())).save(ROOT / "docs/pictures/page.webp", quality=QUALITY)
+        Image.open(io.BytesIO(page.screenshot())).save(ROOT / "docs/pages/panda.webp", quality=QUALITY)
