@@ -13,8 +13,9 @@ import numpy as np
 from chainrule.arguments import Array
 from chainrule.core.export import trace_functions
 from chainrule.core.mechanism import Mechanism
-from chainrule.dynamics.dynamics import mass_matrix
+from chainrule.dynamics.dynamics import mass_matrix, torque_terms
 from chainrule.errors import ChainruleError
+from chainrule.kinematics.configurations import home
 from chainrule.kinematics.poses import poses
 from chainrule.kinematics.tasks import task_of
 from chainrule.shapes.parts import Look, bars, drawing, warn_of_problems
@@ -92,7 +93,7 @@ class Content:
 
     def _terms(self) -> list[str]:
         zeros = np.zeros(self._robot.nv)
-        return list(self._robot.torque_terms(self._robot.home(), zeros, zeros))
+        return list(torque_terms(self._robot, home(self._robot), zeros, zeros))
 
     # --- joints ---
 
@@ -129,7 +130,7 @@ class Content:
     def _inertias(self) -> list[float]:
         """What each joint moves where the others are free: one over the diagonal of M^-1, in kg m^2 or kg."""
         try:
-            M = np.asarray(mass_matrix(self._robot, self._robot.home()), dtype=float)
+            M: Array = np.asarray(mass_matrix(self._robot, home(self._robot)))
             return [float(x) for x in 1 / np.diag(np.linalg.pinv(M))]
         except (ChainruleError, np.linalg.LinAlgError):
             return [0.0] * self._robot.nv
