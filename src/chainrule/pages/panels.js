@@ -169,7 +169,7 @@ export function massPanel(robot) {
   const { data, nv } = robot, cells = Array.from({ length: nv * nv }, () => element("td"));
   const names = data.velocities.map(velocity => velocity.name);
   const rows = names.map((name, i) => element("tr", {}, element("th", { scope: "row", title: name }, String(i + 1)), ...cells.slice(i * nv, (i + 1) * nv)));
-  const head = element("tr", {}, element("th", {}, ""), ...names.map((name, i) => element("th", { scope: "col", title: name }, String(i + 1))));
+  const head = element("tr", {}, element("th", { scope: "col" }, "joint"), ...names.map((name, i) => element("th", { scope: "col", title: name }, String(i + 1))));
   const table = element("table", { class: nv > MOST_NUMBERS ? "map small" : "map" }, element("caption", {}, "Mass matrix M(q), in SI units; joints by number"),
     element("thead", {}, head), element("tbody", {}, ...rows));
   return {
