@@ -1,6 +1,6 @@
 // The robot: its exported functions, the equations of its loops, and how its points are led by its joints.
 
-import { add, dot, eigen, leastSquares, norm, place, quaternion, rotationVector, scale, subtract } from "./algebra.js";
+import { dot, eigen, leastSquares, norm, place, quaternion, rotationVector, scale, subtract } from "./algebra.js";
 
 const EPSILON = 1e-6;     // rad or m, of the differences that make the Jacobian of a point
 const NO_DAMPING = 1e-9;  // relative to the size of a Jacobian: for equations that may repeat each other
@@ -156,5 +156,3 @@ export class Robot {
     return new Array(this.nv).fill(0);
   }
 }
-
-export const sum = lists => lists.reduce(add);
