@@ -12,7 +12,7 @@ pytestmark = pytest.mark.interpreted
 LAYERS = (
     "lazy", "errors", "quantities", "display", "spatial", "model", "calls", "arguments", "algorithms", "formats",
     "functions", "compile", "core", "statistics", "doctor", "loops", "dynamics", "kinematics", "identification", "inverse_kinematics", "control",
-    "simulation", "motion", "symbolic", "shapes", "plots", "figures", "frameworks", "robot", "wheels", "exercises", "study", "cluster", "studio", "cli",
+    "simulation", "motion", "symbolic", "shapes", "plots", "figures", "frameworks", "robot", "wheels", "exercises", "study", "cluster", "studio", "pages", "cli",
 )  # fmt: skip
 """A module imports from its own package and from those before it."""
 
@@ -36,7 +36,7 @@ METHODS = {
     ("inverse_kinematics.history", "plots.inverse_kinematics"): "History.plot",
     ("simulation.trajectory", "plots.trajectory"): "Trajectory.plot",
     ("simulation.trajectory", "plots.motion_planes"): "Trajectory.plot_torque_terms and its like",
-    ("simulation.trajectory", "studio.show"): "Trajectory.show",
+    ("simulation.trajectory", "pages.show"): "Trajectory.show",
     ("simulation.trajectory", "motion.recorded"): "Trajectory.from_samples; Trajectory.load imports it in a function",
 }
 """Methods that are functions of a later module, imported when they are first used; at the top for types alone."""

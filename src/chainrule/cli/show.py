@@ -1,4 +1,4 @@
-"""`chainrule show`: a robot in 3-D, in one HTML file."""
+"""`chainrule show`: a robot on a page that computes, in one HTML file."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     "chainrule show panda panda.html --json",
 )
 @click.option("--q", type=CONFIGURATION, help="Positions in rad or m: numbers, names, or a configuration's name.")
-@click.option("--dark", is_flag=True, help="A dark page.")
+@click.option("--dark/--light", default=None, help="A dark or a light page; as the browser wishes unless given.")
 @degrees_option
 @json_option
 @robot_options
 @click.argument("page", type=OutputFile(".html"))
-def show(robot: Robot, page: str, q: JointValues | None, dark: bool, degrees: bool, as_json: bool) -> None:
-    """Write a robot in 3-D, to be turned and zoomed, to one HTML file that needs no server."""
+def show(robot: Robot, page: str, q: JointValues | None, dark: bool | None, degrees: bool, as_json: bool) -> None:
+    """Write a robot to one HTML file without server and network: joints dragged, torques, a simulation."""
     robot.show(positions(robot, q, degrees=degrees), page, dark=dark)
     if as_json:
         print_json({"robot": robot.name, "written": [page]})

@@ -6,16 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chainrule.arguments import file_path, flag, names, word
 from chainrule.core.derived import merged_model
-from chainrule.core.evaluation import options_of
+from chainrule.core.evaluation import options_of, require
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError
 from chainrule.functions.meaning import describe_arguments, describe_result
 from chainrule.functions.table import entry_of
 from chainrule.model import Model, Quantity
+
+if TYPE_CHECKING:
+    from chainrule.compile.tape import Tape
 
 
 def export(
@@ -37,20 +40,30 @@ def export(
     that chainrule has not written are left alone, and an error says which, unless `overwrite`.
     """
     from chainrule.compile import targets
-    from chainrule.compile.trace import trace
 
     chosen = targets.target_of(word(target, "target"))
     if not names(functions, "functions"):
         raise ShapeError(f"functions must be a list of names, such as ['mass_matrix'], got {functions!r}")
     place = targets.file_of(chosen, file_path(path))
-    tapes, described = {}, {}
-    for name in functions:
-        model, options = robot.model if entry_of(name).whole else merged_model(robot), options_of(robot, name, {})
-        described[name] = _describe(name, model, options)
-        meanings = (*(argument["meaning"] for argument in described[name]["arguments"]), described[name]["meaning"])
-        tapes[name] = replace(trace(model, name, **options), meanings=meanings)
-    about = {"robot": robot.model.name, **_joints(robot.model), "functions": described}
+    tapes, about = trace_functions(robot, {name: (name, {}) for name in functions})
     return targets.write(chosen, place, tapes, about, overwrite=flag(overwrite, "overwrite"))
+
+
+def trace_functions(
+    robot: Mechanism, wanted: Mapping[str, tuple[str, Mapping[str, Any]]]
+) -> tuple[dict[str, Tape], dict[str, Any]]:
+    """Tapes by the names they are to have, of functions with options; and what is known of the robot and of them."""
+    from chainrule.compile.trace import trace
+
+    tapes, described = {}, {}
+    for name, (function, given) in wanted.items():
+        model = robot.model if entry_of(function).whole else merged_model(robot)
+        require(robot, function)
+        options = options_of(robot, function, given)
+        described[name] = _describe(function, model, options)
+        meanings = (*(argument["meaning"] for argument in described[name]["arguments"]), described[name]["meaning"])
+        tapes[name] = replace(trace(model, function, **options), meanings=meanings)
+    return tapes, {"robot": robot.model.name, **_joints(robot.model), "functions": described}
 
 
 def _joints(model: Model) -> dict[str, Any]:

@@ -231,7 +231,7 @@ class Robot(Mechanism, metaclass=_KindOfRobot):
     check = answers.check
     plot = posture.plot
     animate = animation.animate
-    show = method("chainrule.studio.show", "show")
+    show = method("chainrule.pages.show", "show")
 
     # --- subjects: robot/subjects/ ---
 

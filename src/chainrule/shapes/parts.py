@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +17,7 @@ from chainrule.formats import packages
 from chainrule.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Role, Shape, Sphere
 from chainrule.shapes import surfaces
 from chainrule.shapes.meshes import Color, ColoredSurface, read_mesh
-from chainrule.shapes.skeleton import JointPlace, Skeleton, skeleton
+from chainrule.shapes.skeleton import JointPlace, Skeleton, at, skeleton
 from chainrule.shapes.surfaces import Fineness, Surface
 
 
@@ -81,8 +80,13 @@ class Bar(NamedTuple):
     role: str
     name: str
     radius: float
-    ends: Callable[[Array], Array]
-    """Its ends (2, 3) in the base frame, for the poses (links, 4, 4) of all links."""
+    links: tuple[int, int]
+    points: tuple[Array, Array]
+    """Its ends, each in the frame of its link."""
+
+    def ends(self, poses: Array) -> Array:
+        """Its ends (2, 3) in the base frame, for the poses (links, 4, 4) of all links."""
+        return np.stack([at(poses[link], point) for link, point in zip(self.links, self.points, strict=True)])
 
 
 def drawing(robot: Mechanism, look: Look, role: Role = "visual") -> Drawing:
@@ -114,14 +118,15 @@ def bars(robot: Mechanism, look: Look, *, slides: bool) -> tuple[Bar, ...]:
     """The rods of constraints, and the slides of joints where nothing else shows them."""
     frame, radii = skeleton(robot), link_radii(robot, look)
     found = [
-        Bar("rod", tie.name, 0.6 * float(radii[tie.link_a]), partial(frame.tie_at, tie))
+        Bar("rod", tie.name, 0.6 * float(radii[tie.link_a]), (tie.link_a, tie.link_b), (tie.in_a, tie.in_b))
         for tie in frame.ties
         if tie.kind == "distance"
     ]
     for joint in frame.joints if slides else ():
         if joint.kind == "slides":
             r = 0.6 * float(radii[joint.child])
-            found.append(Bar("slide", joint.name, r, partial(frame.slide_at, joint)))
+            ends = (joint.parent, joint.child), (joint.in_parent, joint.in_child)
+            found.append(Bar("slide", joint.name, r, *ends))
     return tuple(found)
 
 

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from chainrule.motion import recorded
+    from chainrule.pages import show as pages_show
     from chainrule.plots import motion_planes
     from chainrule.plots import trajectory as trajectory_plots
-    from chainrule.studio import show as studio_show
 
 JOIN_TOLERANCE = 1e-6
 """Distance (rad or m) and difference of velocity at which two motions still meet."""
@@ -352,14 +352,14 @@ class Trajectory(MotionArrays[Array]):
         plot_torque_terms = motion_planes.plot_torque_terms
         plot_torque_speed = motion_planes.plot_torque_speed
         plot_phase = motion_planes.plot_phase
-        show = studio_show.show_motion
+        show = pages_show.show_motion
         from_samples = staticmethod(recorded.from_samples)
     else:
         plot = lazy.method("chainrule.plots.trajectory", "plot", explain_once)
         plot_torque_terms = lazy.method("chainrule.plots.motion_planes", "plot_torque_terms", explain_once)
         plot_torque_speed = lazy.method("chainrule.plots.motion_planes", "plot_torque_speed", explain_once)
         plot_phase = lazy.method("chainrule.plots.motion_planes", "plot_phase", explain_once)
-        show = lazy.method("chainrule.studio.show", "show_motion", explain_once)
+        show = lazy.method("chainrule.pages.show", "show_motion", explain_once)
         from_samples = lazy.method("chainrule.motion.recorded", "from_samples", staticmethod)
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -56,12 +56,13 @@ def has(robot: Mechanism, role: str) -> bool:
 
 def _drawing(robot: Mechanism, style: str) -> StyledDrawing:
     if style == "model":
-        return StyledDrawing(_merge(shapes.model_parts(robot, LOOK)))
+        return StyledDrawing(merge(shapes.model_parts(robot, LOOK)))
     found = shapes.drawing(robot, LOOK, "collision" if style == "collision" else "visual")
-    return StyledDrawing(_merge(found.parts), found.problems, found.has_geometry)
+    return StyledDrawing(merge(found.parts), found.problems, found.has_geometry)
 
 
-def _merge(parts: Iterable[Part]) -> tuple[DrawnPart, ...]:
+def merge(parts: Iterable[Part]) -> tuple[DrawnPart, ...]:
+    """The parts of each link and color as one surface."""
     groups: dict[tuple[int, Color, float], list[Surface]] = {}
     for part in parts:
         is_given = part.color is not None and part.role != "collision"

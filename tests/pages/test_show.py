@@ -1,6 +1,5 @@
-"""robot.show and motion.show: one page without a server, frames of notebooks, the studio in the browser."""
+"""robot.show and motion.show: a page in a file, in the frame of a notebook, in the browser; and the studio."""
 
-import html
 import inspect
 import sys
 import tempfile
@@ -10,27 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from core.test_garbage import GARBAGE
+from studio.tab import is_blank, pixels
 from waiting import eventually
 
 import chainrule as cr
-from studio.tab import is_blank, pixels, share_changed
+from chainrule.pages.content import Content
 
-pytest.importorskip("viser", reason="the extra `studio` is not installed")
-
-HOSTILE = "</script><script>alert(1)</script>"
 ROBOT_NAME = '"><img src=x onerror=alert(1)></title><script>alert(1)</script>'
-TWO_LINKS = """<robot name="{name}">
-<link name="{link}"/>
-<joint name="{link}j" type="revolute"><parent link="{link}"/><child link="{link}2"/><origin xyz="0 0 1"/>
-<axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
-<link name="{link}2"><inertial><origin xyz="0 0 .3"/><mass value="1"/>
-<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
-
-IN_THE_PAGE = ("blob:", "data:")
-"""Addresses of what a page has in itself."""
-
-MAX_BYTES = 1_000_000
-"""Of the page with an arm; viser's client takes most of it."""
 
 
 @pytest.fixture(scope="module")
@@ -43,113 +28,22 @@ def swing():
     return cr.load("pendulum").simulate([1.5], None, 1.0)
 
 
-@pytest.fixture
-def without_reflections(monkeypatch):
-    """Pages without reflections of the surroundings, for which software takes seconds."""
-    from chainrule.studio import export
-
-    class Plain(export.Backdrop):
-        def __init__(self, scene, *arguments, **options):
-            scene.configure_environment_map(hdri=None)
-            super().__init__(scene, *arguments, **options)
-
-    monkeypatch.setattr(export, "Backdrop", Plain)
-
-
-@pytest.fixture
-def offline(open_tab, without_reflections):
-    """A small tab without a network, which notes what it asks for."""
-    tab = open_tab(width=480, height=320)
-    tab.page.context.set_offline(True)
-    tab.asked, tab.dialogs = [], []
-    tab.page.on("request", lambda request: request.url.startswith(IN_THE_PAGE) or tab.asked.append(request.url))
-    tab.page.on("dialog", lambda dialog: (tab.dialogs.append(dialog.message), dialog.dismiss()))
-    return tab
-
-
-def load_page(tab, path):
-    tab.page.goto(path.as_uri())
-    eventually(lambda: not is_blank(tab.canvas()))
-
-
-def changes(tab):
-    """Whether the picture changes by itself."""
-    before = tab.canvas()
-    return eventually(lambda: share_changed(before, tab.canvas()) > 1e-3)
-
-
 # --- one file ---
 
 
-def test_a_page_needs_no_network_runs_no_names_and_can_be_turned(offline, tmp_path):
-    text = TWO_LINKS.format(name=html.escape(ROBOT_NAME), link=html.escape(HOSTILE))
-    robot = cr.Robot.from_urdf(text, check=False)
-    path = tmp_path / "robot.html"
-    assert robot.show([0.5], path) is None
-    written = path.read_text(encoding="utf-8")
-    assert "alert(1)</script>" not in written
-    assert len(written) < MAX_BYTES
-    load_page(offline, path)
-    assert offline.page.title() == ROBOT_NAME
-    before = offline.settled_canvas()
-    offline.page.mouse.move(400, 220)
-    offline.page.mouse.down()
-    offline.page.mouse.move(300, 250, steps=3)
-    offline.page.mouse.up()
-    eventually(lambda: share_changed(before, offline.canvas()) > 0.01)
-    assert offline.asked == [path.as_uri()]
-    assert offline.dialogs == []
-
-
-def test_a_replay_plays_pauses_and_goes_to_a_time(offline, tmp_path):
-    path = tmp_path / "swing.html"
-    swing = cr.load("pendulum").simulate([1.5], None, 60.0, dt=0.01)  # so long that the test ends before
-    assert swing.show(path, fps=5, dark=True) is None
-    load_page(offline, path)
-    assert changes(offline)
-    offline.page.locator("button:has(.tabler-icon-player-pause-filled)").click()
-    still = offline.settled_canvas()
-    clock = offline.page.locator("input").first
-    clock.fill("50.5")
-    clock.press("Enter")
-    assert eventually(lambda: share_changed(still, offline.canvas()) > 1e-3)
-    assert still[5, 5].max() < 100, "the page is dark"
-    offline.page.locator("button:has(.tabler-icon-player-play-filled)").click()
-    assert changes(offline)
-    assert offline.asked == [path.as_uri()]
-
-
-def test_a_replay_that_begins_again_changes_no_lights(monkeypatch, swing, tmp_path):
-    import viser
-
-    changed = []
-    for name in ("configure_default_lights", "configure_environment_map", "configure_fog"):
-        monkeypatch.setattr(viser.SceneApi, name, lambda *_, name=name, **__: changed.append(name))
-    swing.show(tmp_path / "a.html")
-    assert changed == []
-    swing.robot.show(path=tmp_path / "a.html")
-    assert changed == ["configure_default_lights", "configure_environment_map"]
-
-
 def test_the_first_view_takes_in_the_whole_motion():
-    from chainrule.studio.scene import view, visuals
-
     robot = cr.load("pendulum")
-    near, far = (
-        np.concatenate([view.drawn_points(robot, visuals.drawing(robot).parts, robot.poses([a])) for a in angles])
-        for angles in ([0.0], [-1.5, 0.0, 1.5])
-    )
-    cameras = [view.first_camera(robot, points) for points in (near, far)]
-    closer, wider = (np.linalg.norm(camera.position - camera.look_at) for camera in cameras)
+    cameras = [Content(robot, np.array(angles)[:, None], 1.0).data["camera"] for angles in ([0.0], [-1.5, 0.0, 1.5])]
+    closer, wider = (np.linalg.norm(np.subtract(camera["position"], camera["look_at"])) for camera in cameras)
     assert wider > closer
 
 
 def recorded_frames(monkeypatch, *arguments, **options):
     """The postures and the step that a page is made of."""
-    from chainrule.studio import export
+    from chainrule.pages import page as pages
 
     seen = []
-    monkeypatch.setattr(export, "page", lambda robot, q, step, dark: seen.append((q, step)) or "<p>")
+    monkeypatch.setattr(pages, "page", lambda robot, q, step, dark: seen.append((q, step)) or "<p>")
     robot, *rest = arguments
     robot.show(*rest, **options)
     return seen[0]
@@ -209,24 +103,29 @@ class FakeNotebook:
         self.shown.append(data["text/html"])
 
 
-def test_the_frame_of_a_notebook_shows_the_robot_and_cannot_reach_the_notebook(offline, arm, tmp_path, monkeypatch):
-    from chainrule.studio import show
+def test_the_frame_of_a_notebook_shows_the_robot_and_cannot_reach_the_notebook(browser, arm, tmp_path, monkeypatch):
+    from chainrule.pages import show
 
     notebook = FakeNotebook()
     monkeypatch.setattr(show, "_notebook", lambda: notebook)
     arm.edit(name=ROBOT_NAME).show(height=200)
-    page = tmp_path / "notebook.html"
-    page.write_text(f"<!DOCTYPE html><p>above</p>{notebook.shown[0]}<p>below</p>", encoding="utf-8")
-    offline.page.goto(page.as_uri())
-    frame = offline.page.locator("iframe")
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!DOCTYPE html><p>above</p>{notebook.shown[0]}<p>below</p>", encoding="utf-8")
+    page = browser.new_page()
+    dialogs = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    page.goto(path.as_uri())
+    frame = page.locator("iframe")
+    page.frames[1].wait_for_selector("html[data-ready]")
     eventually(lambda: not is_blank(pixels(frame.screenshot())))
     assert frame.bounding_box()["height"] == pytest.approx(202, abs=3)
     assert frame.get_attribute("title") == ROBOT_NAME
-    inside = offline.page.frames[1]
+    inside = page.frames[1]
     assert inside.evaluate("() => { try { return parent.document.title } catch (e) { return e.name } }") == (
         "SecurityError"
     )
-    assert offline.dialogs == []
+    assert dialogs == []
+    page.close()
 
 
 # --- the browser ---
@@ -235,7 +134,7 @@ def test_the_frame_of_a_notebook_shows_the_robot_and_cannot_reach_the_notebook(o
 @pytest.fixture
 def desktop(monkeypatch):
     """A machine with a browser; the addresses that it is asked to open."""
-    from chainrule.studio import show
+    from chainrule.pages import show
 
     opened = []
     monkeypatch.setattr(show, "show_page", lambda address: opened.append(address) or True)
@@ -245,7 +144,7 @@ def desktop(monkeypatch):
 @pytest.fixture
 def rack(monkeypatch):
     """A machine without a browser."""
-    from chainrule.studio import show
+    from chainrule.pages import show
 
     monkeypatch.setattr(show, "show_page", lambda address: False)
 
@@ -262,6 +161,7 @@ def test_a_motion_opens_a_page_in_the_browser(desktop, swing, capsys):
 
 
 def test_a_robot_opens_the_studio_in_the_browser(desktop, arm, monkeypatch):
+    pytest.importorskip("viser", reason="the extra `studio` is not installed")
     monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
     studio = arm.show([0.3, 0.4])
     try:
@@ -274,7 +174,8 @@ def test_a_robot_opens_the_studio_in_the_browser(desktop, arm, monkeypatch):
 
 
 def test_a_program_waits_until_it_is_interrupted(desktop, arm, monkeypatch, capsys):
-    from chainrule.studio import show
+    pytest.importorskip("viser", reason="the extra `studio` is not installed")
+    from chainrule.pages import show
 
     class Interrupted:
         def wait(self):
@@ -314,10 +215,10 @@ def test_wrong_arguments_are_refused(arm, arguments, options, words, tmp_path, m
 
 @pytest.mark.parametrize("method", ["robot", "motion"])
 def test_garbage_is_refused_by_an_error_of_the_library(method, arm, rack, tmp_path, monkeypatch):
-    from chainrule.studio import export
+    from chainrule.pages import page as pages
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(export, "page", lambda *_, **__: "<p>")
+    monkeypatch.setattr(pages, "page", lambda *_, **__: "<p>")
     show = arm.show if method == "robot" else arm.simulate([0.1, 0.2], None, 0.01).show
     rng = np.random.default_rng(0)
     for name in inspect.signature(show).parameters:
@@ -336,7 +237,8 @@ def test_a_machine_without_a_browser_is_told_what_to_do(arm, swing, rack, monkey
     assert not list(tmp_path.iterdir())
 
 
-def test_without_the_extra_it_says_what_to_install(arm, monkeypatch, tmp_path):
+def test_the_studio_needs_its_extra_and_a_page_does_not(arm, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "viser", None)
+    arm.show(path=tmp_path / "a.html")
     with pytest.raises(cr.MissingPackageError, match="the studio needs the package viser"):
-        arm.show(path=tmp_path / "a.html")
+        arm.show()

@@ -37,15 +37,16 @@ def show(
     t: ArrayLike | None = None,
     row: int | Sequence[int] | None = None,
     fps: float | None = None,
-    dark: bool = False,
+    dark: bool | None = None,
     height: int = 480,
     live: bool | None = None,
 ) -> Studio | None:
-    """Show the robot in 3-D, to be turned and zoomed; of a motion, a replay with play, pause and a time slider.
+    """Show the robot in 3-D on a page that computes: joints and hand are dragged, torques and a simulation follow.
 
-    In a notebook it appears below the cell, and is saved with the notebook. With a path it is written to one .html
-    file, about 0.9 MB, which needs no server and no network. Elsewhere a posture opens the studio in the browser,
-    which is returned (a program waits until Ctrl-C), and a motion opens a page. Needs the extra `studio`.
+    Of a motion it is a replay with play, pause and a time slider. In a notebook the page appears below the cell, and is
+    saved with the notebook. With a path it is written to one .html file, which needs no server and no network.
+    Elsewhere a posture opens the studio in the browser, which needs the extra `studio` and is returned (a program waits
+    until Ctrl-C), and a motion opens a page.
 
     Parameters
     ----------
@@ -59,12 +60,12 @@ def show(
     fps
         Postures in a second of a replay; 30 by default, fewer of a motion longer than 100 s.
     dark
-        Whether the page is dark.
+        Whether the page is dark at first; as the reader's browser wishes unless given.
     height
         The height of the frame in a notebook, in pixels.
     live
-        Whether a server is behind it, so that joints can be moved: by default outside a notebook alone. It is
-        reached from this machine only.
+        Whether it is the studio, with a server behind it: by default outside a notebook alone. It is reached from this
+        machine only.
 
     >>> import chainrule as cr
     >>> cr.load("panda").show(path="panda.html")  # doctest: +SKIP
@@ -72,20 +73,23 @@ def show(
     target = None if path is None else _page_path(path)
     notebook = _notebook() if target is None else None
     postures, step = _postures(robot, q, t, row, fps)
-    pixels, is_dark = whole_number(height, "show: height", 100, 10_000), flag(dark, "show: dark")
+    pixels, is_dark = (
+        whole_number(height, "show: height", 100, 10_000),
+        None if dark is None else flag(dark, "show: dark"),
+    )
     can_be_live = target is None and len(postures) == 1
     is_live = can_be_live and notebook is None if live is None else flag(live, "show: live")
     if is_live and not can_be_live:
         raise ShapeError("show: a page in a file and a replay have no server behind them; leave out live=True")
-    require_viser()
     if is_live:
+        require_viser()
         studio = open_studio(robot if q is None else edit(robot, configurations={"home": postures[0]}), port=0)
         if notebook is None:
             _open_live(studio)
         else:
             _display(notebook, _frame(f'src="{escape(studio.address)}"', robot.name, pixels))
         return studio
-    from chainrule.studio.export import page
+    from chainrule.pages.page import page
 
     html = page(robot, postures, step, dark=is_dark)
     if target is not None:
@@ -103,13 +107,13 @@ def show_motion(
     *,
     row: int | Sequence[int] | None = None,
     fps: float | None = None,
-    dark: bool = False,
+    dark: bool | None = None,
     height: int = 480,
 ) -> None:
     """Replay the motion in 3-D, with play, pause, speed and a time slider; the camera can be moved.
 
     It appears below the cell of a notebook, or in the browser. With a path it is written to one .html file that needs
-    no server and no network. Needs the extra `studio`.
+    no server and no network.
 
     Parameters
     ----------
@@ -120,7 +124,7 @@ def show_motion(
     fps
         Postures in a second; 30 by default, fewer of a motion longer than 100 s.
     dark
-        Whether the page is dark.
+        Whether the page is dark at first; as the reader's browser wishes unless given.
     height
         The height of the frame in a notebook, in pixels.
     """
