@@ -49,8 +49,9 @@ def read(text: str) -> Iterator[Cell]:
         options, code = split_options(match.group(1))
         tags = re.search(r"tags: *\[([^\]]*)\]", options)
         names = tuple(tag.strip() for tag in tags.group(1).split(",")) if tags else ()
-        first = text.count("\n", 0, match.start(1)) + 1 + options.count("\n")
-        yield Cell(code.rstrip(), True, names, first)
+        body = code.lstrip("\n")
+        first = text.count("\n", 0, match.start(1)) + 1 + options.count("\n") + len(code) - len(body)
+        yield Cell(body.rstrip(), True, names, first)
         end = match.end()
     if rest := text[end:].strip():
         yield Cell(rest)
