@@ -4,12 +4,16 @@ import ast
 import importlib.util
 import io
 import re
+import shlex
 import sys
 from pathlib import Path
 
 import matplotlib
 import nbformat
 import pytest
+from click.testing import CliRunner
+
+from chainrule.cli import cli
 
 ROOT = Path(__file__).parents[2]
 spec = importlib.util.spec_from_file_location("notebooks", ROOT / "docs" / "notebooks.py")
@@ -63,7 +67,9 @@ def test_the_cells_of_a_page_run_and_display_what_they_end_with(page):
 @pytest.mark.parametrize("page", PAGES)
 def test_results_are_asserted_in_folded_cells_only(page):
     cells = [cell for cell in notebooks.read(PAGES[page].read_text(encoding="utf-8")) if cell.code]
-    assert not [cell.text for cell in cells if re.search(r"^ *assert ", cell.text, re.M) and "hide-cell" not in cell.tags]
+    assert not [
+        cell.text for cell in cells if re.search(r"^ *assert ", cell.text, re.M) and "hide-cell" not in cell.tags
+    ]
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("book/")])
@@ -139,3 +145,18 @@ def test_a_page_is_read_into_cells(tmp_path):
     assert title.text.startswith("# A page\n\n<details><summary>Solution</summary>\n\nHidden.")
     assert robot.code and robot.text == 'cr.load("panda").show()'
     assert links.text == "See [the other](other.ipynb#part) and a list."
+
+
+COMMANDS = {
+    f"{page}: {line}": line
+    for page, path in PAGES.items()
+    for block in re.findall(r"^```bash\n(.*?)^```$", path.read_text(encoding="utf-8"), re.M | re.S)
+    for line in block.splitlines()
+    if line.startswith("chainrule ")
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_commands_of_a_page_run(command):
+    done = CliRunner().invoke(cli, shlex.split(COMMANDS[command], comments=True)[1:])
+    assert done.exit_code == 0, done.output
