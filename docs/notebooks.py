@@ -1,8 +1,8 @@
-"""The pages with code cells as Jupyter notebooks without outputs: `python docs/notebooks.py [FOLDER]`, or `make notebooks`.
+"""The pages with code cells as Jupyter notebooks without outputs: `python docs/notebooks.py [FOLDER]`.
 
 A page is Markdown with code cells between fences, as MyST-NB reads it. What only the site knows becomes what a notebook
-knows: a `{robot}` block is a cell that shows the robot, and a folded block is a `<details>`. Links lead to other notebooks;
-those to pages without code cells are plain text.
+knows: a `{robot}` block is a cell that shows the robot, and a folded block is a `<details>`. Links lead to other
+notebooks; those to pages without code cells are plain text.
 """
 
 from __future__ import annotations

@@ -77,7 +77,18 @@ def test_a_chapter_has_a_picture_a_live_robot_exercises_and_solutions(page):
     text = PAGES[page].read_text(encoding="utf-8")
     assert "```{robot} " in text
     assert len(re.findall(r"^\*\*\d+\.\d+\*\*", text, re.M)) >= 3
-    assert "Solution" in text and "## Read on" in text and "../notes.md#" in text
+    for words in ("Solution", "## Read on", "../notes.md#"):
+        assert words in text
+
+
+def test_each_page_of_the_notes_says_in_which_chapter_it_is_taught_and_each_chapter_teaches_some():
+    notes = (notebooks.DOCS / "notes.md").read_text(encoding="utf-8")
+    pages = re.findall(r"^### .*\n\n(.*)$", notes, re.M)
+    assert [line for line in pages if not line.startswith("Taught in [chapter ")] == []
+    taught = re.findall(r"\[chapter (\d+): (.*?)\]\(book/(\w+)\.md\)", notes)
+    titles = {name: (notebooks.DOCS / "book" / f"{name}.md").read_text(encoding="utf-8") for _, _, name in taught}
+    assert all(f"\n# {number}. {title}\n" in titles[name] for number, title, name in taught)
+    assert {f"book/{name}" for name in titles} == {page for page in PAGES if page.startswith("book/")}
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -143,7 +154,7 @@ def test_a_page_is_read_into_cells(tmp_path):
     assert [PAGE.splitlines()[cell.line - 1] for cell in (first, second)] == ["x = 1", "x"]
     title, robot, links = notebooks.for_notebook(words, page)
     assert title.text.startswith("# A page\n\n<details><summary>Solution</summary>\n\nHidden.")
-    assert robot.code and robot.text == 'cr.load("panda").show()'
+    assert (robot.code, robot.text) == (True, 'cr.load("panda").show()')
     assert links.text == "See [the other](other.ipynb#part) and a list."
 
 

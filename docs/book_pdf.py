@@ -1,0 +1,80 @@
+"""The book as one PDF: `python docs/book_pdf.py [FILE]`. Sphinx makes one page of it, and a browser prints that.
+
+On paper nothing is folded: solutions and long derivations are open, a live robot is a picture of it, and links to pages
+beside the book are plain text.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import notebooks
+from sphinx.application import Sphinx
+
+from chainrule.symbolic.documents.pdf import print_pdf
+
+BUILD = notebooks.DOCS.parent / "build"
+BOOK = notebooks.DOCS / "book"
+STYLE = """
+body { font: 10.5pt/1.45 Georgia, serif; margin: 0 }
+h1 { break-before: page }
+pre, code { font-size: 8.5pt; white-space: pre-wrap }
+pre, table, figure, .output_png { break-inside: avoid }
+pre { background: #f5f5f5; padding: 4pt; border-radius: 3pt }
+img { max-width: 100%; max-height: 18cm }
+math[display=block] { font-size: 85%; overflow-wrap: anywhere }
+table { border-collapse: collapse; font-size: 9pt }
+td, th { padding: 2pt 6pt; border-bottom: 0.5pt solid #bbb; text-align: left }
+a { color: inherit; text-decoration: none }
+.headerlink, .sphinxsidebar, .related, .footer { display: none }
+"""
+OVERRIDES = {
+    "extensions": ["myst_nb", "offline"],
+    "root_doc": "index",
+    "exclude_patterns": [],
+    "nitpicky": False,
+    "html_theme": "basic",
+    "html_theme_options": {"nosidebar": True},
+    "html_static_path": ["_static"],
+    "html_css_files": ["book.css"],
+    "html_sidebars": {},
+    "html_title": "Kinematics and dynamics of robots",
+}
+
+
+def on_paper(text: str) -> str:
+    """A chapter with nothing folded, pictures for live robots, and links within the book only."""
+    robot = '```{code-cell} python\n:tags: [remove-input]\n\ncr.load("\\1").plot(size=(5, 4))\n```'
+    text = notebooks.ROBOT.sub(robot, text)
+    text = notebooks.FOLDED.sub(r"**\1.**\n\n\2", text)
+    text = notebooks.FENCE.sub(_unfolded, text)
+    return notebooks.LINK.sub(lambda link: link.group() if (BOOK / link.group(2)).is_file() else link.group(1), text)
+
+
+def _unfolded(match: re.Match[str]) -> str:
+    options, code = notebooks.split_options(match.group(1))
+    title = "**Solution.**\n\n" if "code_prompt_show: Solution" in options else ""
+    kept = options if "remove-input" in options else ""
+    return f"{title}```{{code-cell}} python\n{kept}{code}```"
+
+
+def make(path: Path) -> None:
+    """Write the book's chapters for paper, make one page of them, and print it."""
+    source, output = BUILD / "book" / "source", BUILD / "book" / "html"
+    (source / "_static").mkdir(parents=True, exist_ok=True)
+    (source / "_static" / "book.css").write_text(STYLE, encoding="utf-8")
+    for chapter in BOOK.glob("*.md"):
+        (source / chapter.name).write_text(on_paper(chapter.read_text(encoding="utf-8")), encoding="utf-8")
+    app = Sphinx(source, notebooks.DOCS, output, BUILD / "book" / "doctrees", "singlehtml", OVERRIDES)
+    app.build()
+    if app.statuscode:
+        sys.exit(app.statuscode)
+    print_pdf(output / "index.html", path)
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else BUILD / "book.pdf"
+    make(target)
+    print(target)
