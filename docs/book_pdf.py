@@ -18,15 +18,21 @@ from chainrule.symbolic.documents.pdf import print_pdf
 BUILD = notebooks.DOCS.parent / "build"
 BOOK = notebooks.DOCS / "book"
 STYLE = """
-body { font: 10.5pt/1.45 Georgia, serif; margin: 0 }
-h1 { break-before: page }
-pre, code { font-size: 8.5pt; white-space: pre-wrap }
+body { font: 10.5pt/1.45 Georgia, "DejaVu Serif", serif; margin: 0 }
+section > h2 { break-before: page; font-size: 20pt }
+section > h3 { font-size: 13pt }
+h2, h3, h4 { break-after: avoid }
+pre, code { font-size: 8pt; white-space: pre-wrap; overflow-wrap: anywhere }
 pre, table, figure, .output_png { break-inside: avoid }
 pre { background: #f5f5f5; padding: 4pt; border-radius: 3pt }
 img { max-width: 100%; max-height: 18cm }
-math[display=block] { font-size: 85%; overflow-wrap: anywhere }
 table { border-collapse: collapse; font-size: 9pt }
 td, th { padding: 2pt 6pt; border-bottom: 0.5pt solid #bbb; text-align: left }
+.chainrule-document { font: 9.5pt/1.4 Georgia, "DejaVu Serif", serif !important; margin: 0 !important; zoom: 0.8 }
+.chainrule-document h1, .chainrule-document h2, .chainrule-document h3 { font-size: 11pt !important }
+.chainrule-document .equation math { font-size: 10pt !important; flex: 0 1 auto !important }
+.chainrule-document th, .chainrule-document td { white-space: normal !important; padding: 2pt 4pt !important }
+div.body, div.document { max-width: none !important; margin: 0; padding: 0 }
 a { color: inherit; text-decoration: none }
 .headerlink, .sphinxsidebar, .related, .footer { display: none }
 """
@@ -37,7 +43,6 @@ OVERRIDES = {
     "nitpicky": False,
     "html_theme": "basic",
     "html_theme_options": {"nosidebar": True},
-    "html_static_path": ["_static"],
     "html_css_files": ["book.css"],
     "html_sidebars": {},
     "html_title": "Kinematics and dynamics of robots",
@@ -48,9 +53,11 @@ def on_paper(text: str) -> str:
     """A chapter with nothing folded, pictures for live robots, and links within the book only."""
     robot = '```{code-cell} python\n:tags: [remove-input]\n\ncr.load("\\1").plot(size=(5, 4))\n```'
     text = notebooks.ROBOT.sub(robot, text)
+    if "```{toctree}" in text:  # chapters are sections of the title, and so of no section before them
+        text = re.sub(r"^## (.*)$", r"**\1**", text, flags=re.MULTILINE)
     text = notebooks.FOLDED.sub(r"**\1.**\n\n\2", text)
     text = notebooks.FENCE.sub(_unfolded, text)
-    return notebooks.LINK.sub(lambda link: link.group() if (BOOK / link.group(2)).is_file() else link.group(1), text)
+    return notebooks.LINK.sub(lambda link: link.group(1) if "/" in link.group(2) else link.group(), text)
 
 
 def _unfolded(match: re.Match[str]) -> str:
@@ -67,7 +74,8 @@ def make(path: Path) -> None:
     (source / "_static" / "book.css").write_text(STYLE, encoding="utf-8")
     for chapter in BOOK.glob("*.md"):
         (source / chapter.name).write_text(on_paper(chapter.read_text(encoding="utf-8")), encoding="utf-8")
-    app = Sphinx(source, notebooks.DOCS, output, BUILD / "book" / "doctrees", "singlehtml", OVERRIDES)
+    options = OVERRIDES | {"html_static_path": [str(source / "_static")]}
+    app = Sphinx(source, notebooks.DOCS, output, BUILD / "book" / "doctrees", "singlehtml", options)
     app.build()
     if app.statuscode:
         sys.exit(app.statuscode)
