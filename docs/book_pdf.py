@@ -18,6 +18,7 @@ from chainrule.symbolic.documents.pdf import print_pdf
 BUILD = notebooks.DOCS.parent / "build"
 BOOK = notebooks.DOCS / "book"
 STYLE = """
+@page { size: A4; margin: 16mm }
 body { font: 10.5pt/1.45 Georgia, "DejaVu Serif", serif; margin: 0 }
 section > h2 { break-before: page; font-size: 20pt }
 section > h3 { font-size: 13pt }
@@ -27,8 +28,11 @@ pre, table, figure, .output_png { break-inside: avoid }
 pre { background: #f5f5f5; padding: 4pt; border-radius: 3pt }
 img { max-width: 100%; max-height: 18cm }
 table { border-collapse: collapse; font-size: 9pt }
-td, th { padding: 2pt 6pt; border-bottom: 0.5pt solid #bbb; text-align: left }
-.chainrule-document { font: 9.5pt/1.4 Georgia, "DejaVu Serif", serif !important; margin: 0 !important; zoom: 0.8 }
+td, th { padding: 2pt 4pt; border-bottom: 0.5pt solid #bbb; text-align: left; overflow-wrap: anywhere }
+.cell_output, .equation { overflow: hidden }
+.cell_output table { font-size: 7.5pt }
+mjx-container svg { max-width: 100%; height: auto }
+.chainrule-document { font: 9.5pt/1.4 Georgia, "DejaVu Serif", serif !important; margin: 0 !important; zoom: 0.75 }
 .chainrule-document h1, .chainrule-document h2, .chainrule-document h3 { font-size: 11pt !important }
 .chainrule-document .equation math { font-size: 10pt !important; flex: 0 1 auto !important }
 .chainrule-document th, .chainrule-document td { white-space: normal !important; padding: 2pt 4pt !important }
@@ -36,6 +40,16 @@ div.body, div.document { max-width: none !important; margin: 0; padding: 0 }
 a { color: inherit; text-decoration: none }
 .headerlink, .sphinxsidebar, .related, .footer { display: none }
 """
+SCRIPT = """
+addEventListener("load", () => {
+  for (const wide of document.querySelectorAll(".equation math, .cell_output table")) {
+    const parts = [wide, ...wide.querySelectorAll("mtable")].map(part => part.getBoundingClientRect().width);
+    const width = Math.max(...parts);
+    if (width > 600) wide.style.zoom = 600 / width;
+  }
+});
+"""
+"""Formulas and tables that are wider than the paper become smaller, rather than all pages with them."""
 OVERRIDES = {
     "extensions": ["myst_nb", "offline"],
     "root_doc": "index",
@@ -44,6 +58,7 @@ OVERRIDES = {
     "html_theme": "basic",
     "html_theme_options": {"nosidebar": True},
     "html_css_files": ["book.css"],
+    "html_js_files": ["book.js"],
     "html_sidebars": {},
     "html_title": "Kinematics and dynamics of robots",
 }
@@ -72,6 +87,7 @@ def make(path: Path) -> None:
     source, output = BUILD / "book" / "source", BUILD / "book" / "html"
     (source / "_static").mkdir(parents=True, exist_ok=True)
     (source / "_static" / "book.css").write_text(STYLE, encoding="utf-8")
+    (source / "_static" / "book.js").write_text(SCRIPT, encoding="utf-8")
     for chapter in BOOK.glob("*.md"):
         (source / chapter.name).write_text(on_paper(chapter.read_text(encoding="utf-8")), encoding="utf-8")
     options = OVERRIDES | {"html_static_path": [str(source / "_static")]}
