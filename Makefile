@@ -11,7 +11,7 @@ COMPILE := build/lock/bin/pip-compile --quiet --strip-extras --no-header --no-an
 BENCHMARKS := first_call humanoid reference_path rollouts integrators called_from_python controllers forward_kinematics motions study sizes regressor bandwidth frameworks parameters
 
 .DEFAULT_GOAL := help
-.PHONY: help demo studio fast test test-all coverage types lint format hooks bench bench-compare fuzz docs dist pictures lock clean tools languages
+.PHONY: help demo studio fast test test-all coverage types lint format hooks bench bench-compare fuzz docs notebooks book-pdf dist pictures lock clean tools languages
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-22s %s\n", $$1, $$2}'
@@ -83,6 +83,12 @@ dist: .venv/dev ## the wheel and the sdist, in dist/
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation --outdir dist
 	@ls -l dist
+
+notebooks: .venv/dev ## the pages with code as notebooks without outputs, in build/notebooks
+	$(BIN)/python docs/notebooks.py
+
+book-pdf: .venv/docs tools ## the book as one PDF, build/book.pdf
+	$(BIN)/python docs/book_pdf.py
 
 pictures: .venv/dev tools ## the pictures of README.md and docs/, drawn anew; those of the studio by a browser
 	$(BIN)/python docs/pictures.py

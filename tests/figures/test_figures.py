@@ -123,7 +123,7 @@ def test_the_convention_is_never_guessed():
 
 def test_velocities_that_no_scale_fits_are_refused():
     arm = cr.load("planar_2r").reference
-    with pytest.raises(cr.ShapeError, match="in rad/s of this figure are too large"):
+    with pytest.raises(cr.ShapeError, match="no scale for vectors so large"):
         arm.textbook.velocity_figure([0.1, 0.2], [-1e308, 1e308])
 
 
@@ -227,8 +227,3 @@ def test_a_plain_label_is_escaped():
 
     text = tikz(Scene((Label(np.zeros(2), r"50% of \x{a_b}"),)))
     assert r"50\% of \textbackslash{}x\{a\_b\}" in text
-
-
-def test_velocities_that_no_scale_has_are_refused():
-    with pytest.raises(cr.ShapeError, match="no scale for vectors so large"), np.errstate(over="ignore"):
-        cr.load("planar_2r").textbook.velocity_figure([0.1, 0.2], [-1e308, 1e308])

@@ -26,7 +26,7 @@ TABLES = [
     ("row nan", lambda: dh([(1, 0, NAN, 0)] * 2), ShapeError, r"DH row 1: d must be finite"),
     ("row key", lambda: dh([{"alpah": 0}] * 2), UnknownNameError, r"no column named 'alpah'; did you mean 'alpha'"),
     ("row keys missing", lambda: dh([{"a": 1, "alpha": 0}] * 2), ShapeError, r"DH row 1 has no d, theta; give it all"),
-    ("convention", lambda: dh(convention="std"), FormatError, r"'standard' or 'modified', got 'std'"),
+    ("convention", lambda: dh(convention="std"), FormatError, r"'standard' or 'modified' .Craig., got 'std'"),
     ("types short", lambda: dh(types="R"), ShapeError, r"types must have a letter for each of the 2 rows, got 1"),
     ("types unknown", lambda: dh(types="RX"), FormatError, r"'R' \(revolute\) or 'P' \(prismatic\), got 'RX'"),
     ("types empty", lambda: dh(types=["", ""]), FormatError, r"'R' \(revolute\) or 'P'"),

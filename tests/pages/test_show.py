@@ -13,7 +13,7 @@ from studio.tab import is_blank, pixels
 from waiting import eventually
 
 import chainrule as cr
-from chainrule.pages.content import Content
+from chainrule.pages.content import PageContent
 
 ROBOT_NAME = '"><img src=x onerror=alert(1)></title><script>alert(1)</script>'
 
@@ -33,7 +33,9 @@ def swing():
 
 def test_the_first_view_takes_in_the_whole_motion():
     robot = cr.load("pendulum")
-    cameras = [Content(robot, np.array(angles)[:, None], 1.0).data["camera"] for angles in ([0.0], [-1.5, 0.0, 1.5])]
+    cameras = [
+        PageContent(robot, np.array(angles)[:, None], 1.0).data["camera"] for angles in ([0.0], [-1.5, 0.0, 1.5])
+    ]
     closer, wider = (np.linalg.norm(np.subtract(camera["position"], camera["look_at"])) for camera in cameras)
     assert wider > closer
 

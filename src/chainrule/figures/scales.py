@@ -47,7 +47,8 @@ def draw_vectors(sketch: Sketch, vectors: Iterable[SpatialVector], unit: str, *,
     Vectors that are at one place and equal are drawn once, with a label that says so.
     """
     given = list(vectors)
-    largest = max((float(np.linalg.norm(vector.value)) for vector in given), default=0.0)
+    with np.errstate(over="ignore"):
+        largest = max((float(np.linalg.norm(vector.value)) for vector in given), default=0.0)
     if not math.isfinite(largest):
         raise ShapeError(f"a figure has no scale for vectors so large ({unit}); give smaller ones")
     if largest <= 0:

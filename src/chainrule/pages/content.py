@@ -39,7 +39,7 @@ LOADS = ("torque_terms", "kinetic_energy", "potential_energy", "mass_matrix")
 LOOPS = ("loops.residual", "loops.jacobian", "loops.velocity_terms")
 
 
-class Content:
+class PageContent:
     """The content of the page of a robot in postures q (k, nq), one every `step` seconds; one posture is no motion."""
 
     def __init__(self, robot: Mechanism, q: Array, step: float) -> None:

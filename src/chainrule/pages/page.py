@@ -18,7 +18,7 @@ from chainrule.arguments import Array
 from chainrule.compile.codegen.javascript import literal, namespace
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import visible
-from chainrule.pages.content import Content
+from chainrule.pages.content import PageContent
 
 SCRIPTS = ("algebra", "words", "robot", "simulation", "scene", "picture", "panels", "page")
 """In the order in which they import each other."""
@@ -32,7 +32,7 @@ def page(robot: Mechanism, q: Array, step: float = 0.0, *, dark: bool | None = N
 
     dark: True or False; None follows the reader's own choice.
     """
-    content = Content(robot, q, step)
+    content = PageContent(robot, q, step)
     theme = None if dark is None else "dark" if dark else "light"
     script = "".join(
         (

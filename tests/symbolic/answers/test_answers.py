@@ -103,5 +103,7 @@ def test_numbers_are_right_to_three_digits_and_their_mistakes_named():
         one[0] *= factor
         assert words in str(check_numbers("x", right, one))
         assert "x[1]" in str(check_numbers("x", right, one))
+    assert "metres for" not in str(check_numbers("x", right, [0.0, 0.0]))
+    assert "1/1000" in str(check_numbers("x", right, right / 1000))
     with pytest.raises(cr.ChainruleError, match="shape"):
         check_numbers("x", right, [1.0])

@@ -194,6 +194,7 @@ class Controller(ABC):
         self._direct = None
         vars(self).update(state)
 
+    @explains_arguments
     def __call__(self, t: ArrayLike, q: ArrayLike, qd: ArrayLike, z: ArrayLike | None = None) -> Array:
         """The torque (..., nv) at the time t, in s, in the state q, qd (...).
 

@@ -94,8 +94,8 @@ def _mistakes(
 ) -> Iterator[tuple[str, str]]:
     """Mistakes that explain all numbers: their kind and the words for them."""
 
-    def same(values: Any) -> bool:
-        return bool(np.all(np.abs(given - np.asarray(values, dtype=float)) <= 2 * size))
+    def same(values: Any, factor: float = 1.0) -> bool:
+        return bool(np.all(np.abs(given - np.asarray(values, dtype=float)) <= 2 * abs(factor) * size))
 
     if expected.ndim == 2 and expected.shape[0] == expected.shape[1] and same(expected.T):
         yield "transposed", "it is the transpose"
@@ -110,7 +110,7 @@ def _mistakes(
                 if same(expected + (factor - 1) * np.asarray(values, dtype=float)):
                     yield kind, f"the part of {part} {words}"
     for factor, (kind, words) in FACTORS.items():
-        if same(factor * expected):
+        if same(factor * expected, factor):
             yield kind, f"it {words}" if expected.ndim == 0 else f"all of it {words}"
 
 

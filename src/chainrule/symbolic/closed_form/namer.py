@@ -203,7 +203,9 @@ class Namer:
 
     def _is_free(self, name: str, endings: Mapping[str, float]) -> bool:
         free = all(self.names.get(name + ending, value) == value for ending, value in endings.items())
-        return free and not any(entry.value is None and entry.symbol.name == name for entry in self.entries.values())
+        given = self.choices.symbols  # a name that was chosen stays, and is refused where it clashes
+        taken = (e.symbol.name for e in self.entries.values() if e.value is None and e.name not in given)
+        return free and name not in taken
 
     def vector(self, v: Vector, bases: Iterable[str], meaning: str, unit: str = "m") -> Vector:
         """A vector with named components, the first base that is free and x, y or z; the base alone if there is one."""
