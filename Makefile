@@ -35,7 +35,7 @@ fast: .venv/dev ## the tests that compile nothing and need no browser and no oth
 test: .venv/dev tools lint types ## lint, types, and all tests but the slow ones [INSTALL=no]
 	$(PYTEST) -m "not slow"
 
-test-all: .venv/dev tools languages lint types ## the slow tests too; the run is recorded in docs/reliability.md
+test-all: .venv/dev .venv/docs tools languages lint types ## the slow tests too; the run is recorded in docs/reliability.md
 	$(PYTEST) --record=docs/reliability.md
 
 coverage: .venv/dev tools ## which lines the tests run: a table, and pages in build/coverage
@@ -76,8 +76,8 @@ fuzz: .venv/dev ## damaged inputs for every reader, until interrupted [MINUTES=6
 	$(BIN)/python -m fuzz --record fuzz/counters.json --workers $(or $(WORKERS),1) --seed $(or $(SEED),$(shell date +%s)) \
 		$(if $(MINUTES),--minutes $(MINUTES)); code=$$?; $(BIN)/python -m fuzz.report; exit $$code
 
-docs: .venv/dev ## API pages in build/docs
-	$(BIN)/python docs/build.py
+docs: .venv/docs ## the site in build/docs: guide, how-to, gallery, reference
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --jobs 2 -b html -d build/doctrees docs build/docs
 
 pictures: .venv/dev tools ## the pictures of README.md and docs/, drawn anew; those of the studio by a browser
 	$(BIN)/python docs/pictures.py
@@ -89,6 +89,7 @@ lock: ## the locked versions in requirements/, anew from pyproject.toml
 	$(COMPILE) --extra studio --output-file requirements/studio.txt pyproject.toml
 	$(COMPILE) --constraint requirements/studio.txt --output-file requirements/run.txt pyproject.toml
 	$(COMPILE) --extra dev --constraint requirements/studio.txt --output-file requirements/dev.txt pyproject.toml
+	$(COMPILE) --extra docs --constraint requirements/dev.txt --output-file requirements/docs.txt pyproject.toml
 
 clean: ## removes the environment and all caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build
@@ -107,6 +108,10 @@ languages: ## Octave and LaTeX, in which tests run exported code and compile doc
 
 .venv/studio: .venv/run requirements/studio.txt
 	$(PIP) --requirement requirements/studio.txt
+	touch $@
+
+.venv/docs: .venv/run requirements/docs.txt
+	$(PIP) --requirement requirements/docs.txt
 	touch $@
 
 # The tests of robot.torch, and those beside Drake, are skipped where there is no build of PyTorch for the CPU, or of Drake.
