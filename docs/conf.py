@@ -18,7 +18,7 @@ extensions = [
     "myst_nb", "sphinx_design", "sphinx_copybutton", "sphinx_gallery.gen_gallery",
     "doctest_blocks", "generated_pages", "offline", "reference_links", "robots",
 ]  # fmt: skip
-exclude_patterns = ["**.ipynb", "gallery/*.md", "gallery/*.rst", "extensions"]
+exclude_patterns = ["**.ipynb", "gallery", "extensions"]
 suppress_warnings = ["config.cache"]  # the gallery's options hold functions
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", ".*")]  # signatures name types of many packages; links between pages are all checked
