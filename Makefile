@@ -77,6 +77,7 @@ fuzz: .venv/dev ## damaged inputs for every reader, until interrupted [MINUTES=6
 		$(if $(MINUTES),--minutes $(MINUTES)); code=$$?; $(BIN)/python -m fuzz.report; exit $$code
 
 docs: .venv/docs ## the site in build/docs: guide, how-to, gallery, reference
+	rm -rf docs/auto_gallery
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --jobs 2 -b html -d build/doctrees docs build/docs
 
 pictures: .venv/dev tools ## the pictures of README.md and docs/, drawn anew; those of the studio by a browser
@@ -92,7 +93,7 @@ lock: ## the locked versions in requirements/, anew from pyproject.toml
 	$(COMPILE) --extra docs --constraint requirements/dev.txt --output-file requirements/docs.txt pyproject.toml
 
 clean: ## removes the environment and all caches
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build
+	rm -rf docs/auto_gallery .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build
 
 tools: ## gcc, g++ and Chromium, which tests use, from Debian if missing
 	@.ci/tools gcc g++ chromium

@@ -36,6 +36,7 @@ nb_ipywidgets_js = {}  # would come from another host
 
 html_theme = "pydata_sphinx_theme"
 html_title = "chainrule"
+html_favicon = html_logo = "_static/icon.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = html_show_sourcelink = False
