@@ -11,7 +11,7 @@ COMPILE := build/lock/bin/pip-compile --quiet --strip-extras --no-header --no-an
 BENCHMARKS := first_call humanoid reference_path rollouts integrators called_from_python forward_kinematics motions study sizes regressor bandwidth frameworks parameters
 
 .DEFAULT_GOAL := help
-.PHONY: help demo studio fast test test-all coverage types lint format hooks bench bench-compare fuzz docs pictures lock clean tools languages
+.PHONY: help demo studio fast test test-all coverage types lint format hooks bench bench-compare fuzz docs pictures lock clean tools languages axe
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-22s %s\n", $$1, $$2}'
@@ -35,7 +35,7 @@ fast: .venv/dev ## the tests that compile nothing and need no browser and no oth
 test: .venv/dev tools lint types ## lint, types, and all tests but the slow ones [INSTALL=no]
 	$(PYTEST) -m "not slow"
 
-test-all: .venv/dev .venv/docs tools languages lint types ## the slow tests too; the run is recorded in docs/reliability.md
+test-all: .venv/dev .venv/docs tools languages axe lint types ## the slow tests too; the run is recorded in docs/reliability.md
 	$(PYTEST) --record=docs/reliability.md
 
 coverage: .venv/dev tools ## which lines the tests run: a table, and pages in build/coverage
@@ -100,6 +100,11 @@ tools: ## gcc, g++ and Chromium, which tests use, from Debian if missing
 
 languages: ## Octave and LaTeX, in which tests run exported code and compile documents, from Debian if missing
 	@.ci/tools octave-cli pdflatex
+
+AXE := axe-core@4.14.1
+axe: ## axe-core, by which the site's accessibility is tested, from npm
+	@if command -v npm > /dev/null; then npm install --silent --no-save --ignore-scripts --prefix build/npm $(AXE); \
+	else echo "there is no npm, so the test of the site's accessibility is skipped"; fi
 
 .venv/run: requirements/run.txt pyproject.toml
 	$(PYTHON) -m venv .venv

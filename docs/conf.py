@@ -38,7 +38,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "chainrule"
 html_favicon = html_logo = "_static/icon.svg"
 html_static_path = ["_static"]
-html_css_files = ["site.css"]
+html_css_files, html_js_files = ["site.css"], ["site.js"]
 html_copy_source = html_show_sourcelink = False
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
