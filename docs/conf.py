@@ -41,6 +41,7 @@ html_static_path = ["_static"]
 html_css_files, html_js_files = ["site.css"], ["site.js"]
 html_copy_source = html_show_sourcelink = False
 html_theme_options = {
+    "logo": {"text": "chainrule"},
     "navbar_end": ["theme-switcher"],
     "header_links_before_dropdown": 8,
     "navigation_depth": 3,

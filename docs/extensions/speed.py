@@ -10,6 +10,7 @@ from typing import Any
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 WORDS = {"jacobian": "Jacobian"}
+PEERS = {"pinocchio": "Pinocchio", "mujoco": "MuJoCo", "modern_robotics": "Modern Robotics"}
 
 
 def results(name: str) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def processor() -> str:
     ours, peers = figures["chainrule"], figures["peers"]
     names = list(peers)
     head = ["Panda", "one call", f"a state in a batch of {figures['states']:,}", "in float32", "two threads"]
-    head += [f"{name} {peers[name]['version']}, one call" for name in names]
+    head += [f"{PEERS[name]} {peers[name]['version']}, one call" for name in names]
     rows = []
     for function, row in ours.items():
         cells = [_ns(row[key]) for key in ("call", "batch", "float32", "threads")]

@@ -40,6 +40,7 @@ def entries(page):
     for block in re.findall(r"```\{toctree\}\n(.*?)```", text, flags=re.DOTALL):
         for line in filter(None, (line.strip() for line in block.splitlines())):
             if not line.startswith(":"):
+                line = re.sub(r"^.* <(.*)>$", r"\1", line)
                 folder = (DOCS / page).parent
                 if "*" in line:
                     yield from sorted(

@@ -5,7 +5,6 @@ An arm that reaches
 Computed torque follows a plan; limits are dotted.
 """
 
-
 import chainrule as cr
 
 robot = cr.load("ur5")
