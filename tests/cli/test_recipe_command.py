@@ -1,6 +1,7 @@
 """The recipe of cli/__init__.py, followed from outside the package: a command `reach`."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -43,7 +44,7 @@ def run(*words):
 
 def test_the_command_is_listed_with_its_first_sentence():
     listed = run("--help").stdout
-    assert "reach       Distance of the end-effector from the base." in listed
+    assert re.search(r"^  reach +Distance of the end-effector from the base\.", listed, re.MULTILINE)
     told = run("reach", "--help").stdout
     assert "More about it" in told
     assert "  chainrule reach planar_2r --q 0,90 --degrees\n" in told

@@ -565,6 +565,8 @@ def test_every_function_of_states_is_looked_at():
         "ik.solve", "parameters.with_values",  # the first is inverse_kinematics
         "compiled.kernel", "compiled.export",  # of names of functions
         "ik.stream",  # one target after another
+        "check",  # an answer on paper, with the state it is about
+        *(f"textbook.{name}" for name in ("figure", "free_body", "dh_figure", "velocity_figure", "screw_figure")),
     }  # fmt: skip
     arguments = {"q", "qd", "qdd", "tau", "q0", "q1", "x", "v", "target", "arguments", "values"}
     takes = {name for name, f in functions(ARM) if arguments & set(inspect.signature(f).parameters)}

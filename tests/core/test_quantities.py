@@ -199,8 +199,8 @@ def test_results_with_units() -> None:
     assert ARM.units.jacobian(Q)["linear"].units == UNITS.meter / UNITS.radian
     with pytest.raises(AttributeError, match=r"robot\.units has the functions of states, and 'simulate' is none"):
         _ = ARM.units.simulate
-    with pytest.raises(AttributeError, match=r"robot\.units has no function named 'mass_matrices'; did you mean"):
-        _ = ARM.units.mass_matrices
+    with pytest.raises(AttributeError, match=r"robot\.units has no function named 'mass_matricx'; did you mean"):
+        _ = ARM.units.mass_matricx
     assert not ARM.units.is_singular(Q)  # a truth has no unit
     assert "gravity_torque" in dir(ARM.units)
 

@@ -97,10 +97,10 @@ def test_parts_of_a_balanced_wrench_are_checked():
 def test_ellipsoids_of_a_list_of_postures_are_those_of_each(kind):
     q = np.random.default_rng(1).normal(size=(4, 6))
     arm = cr.load("stanford").reference
-    whole = arm.analysis.ellipsoid(q, kind=kind)
+    whole = arm.analysis.ellipsoid(q, task="position", kind=kind)
     assert len(whole) == 4
     for k, one in enumerate(whole):
-        alone = arm.analysis.ellipsoid(q[k], kind=kind)
+        alone = arm.analysis.ellipsoid(q[k], task="position", kind=kind)
         assert np.allclose(one.lengths, alone.lengths)
         assert np.allclose(whole.points(7, 5)[k], one.points(7, 5))
         assert np.allclose(np.abs(one.points(7, 5)), np.abs(alone.points(7, 5)), atol=1e-9)

@@ -253,7 +253,9 @@ def a_tip_wrench_is_what_acts_on_the_tip_reversed(robot, q, qd, qdd, F):
     assert {"inverse_dynamics", "forward_dynamics", "bias", "torque_terms", "joint_wrenches"} <= seen
 
 
-ONE_STATE = {"textbook.newton_euler_table", "textbook.rnea_table", "textbook.dae", "loops.torques"}
+ONE_STATE = {
+    "textbook.newton_euler_table", "textbook.rnea_table", "textbook.dae", "textbook.free_body", "loops.torques",
+}  # fmt: skip
 """Functions with results that are no arrays, or of loops alone."""
 
 NOT_ABOUT_THE_BASE = {"inverse_dynamics_derivatives", "forward_dynamics_derivatives", "derivatives.second"}

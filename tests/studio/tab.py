@@ -108,9 +108,11 @@ class Tab:
         self._sent(until)
 
     def choose(self, text, option, until=None):
-        """Choose from a dropdown."""
-        self.control(text).click()
-        self.page.get_by_role("option", name=option, exact=True).locator("visible=true").first.click()
+        """Choose from a dropdown, whose list hides while what is drawn above it moves its control out of sight."""
+        control = self.control(text)
+        control.click()
+        listing = self.page.locator(f"[id='{eventually(lambda: control.get_attribute('aria-controls'))}']")
+        listing.get_by_role("option", name=option, exact=True, include_hidden=True).dispatch_event("click")
         self._sent(until)
 
     def button(self, text):

@@ -11,6 +11,7 @@ import numpy as np
 import sympy as sp
 
 from chainrule.arguments import Array
+from chainrule.calls import explains_methods
 from chainrule.display.text import Advised
 from chainrule.errors import ArgumentError, ShapeError, UnknownNameError, short_repr
 from chainrule.symbolic.answers.answer import Answer
@@ -67,6 +68,7 @@ class Problem:
     worked: tuple[Block, ...] = ()
 
 
+@explains_methods
 @dataclass(frozen=True, eq=False, repr=False)
 class Exercise(Advised):
     """A problem sheet with numbers and its solution; `exercise(kind, robot, seed=...)` makes one.

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chainrule.arguments import number
+from chainrule.calls import explains_arguments
 from chainrule.errors import ArgumentError, ShapeError, UnknownNameError
 from chainrule.exercises import dynamics, kinematics
 from chainrule.exercises.exercise import Exercise, Problem
@@ -40,6 +41,7 @@ KINDS: dict[str, Kind] = {
 """Kinds of exercises, by the name that users give."""
 
 
+@explains_arguments
 def exercise(kind: str | None = None, robot: Any = None, *, seed: int = 0) -> Exercise:
     """A problem sheet with numbers and its solution; the same seed makes the same sheet.
 

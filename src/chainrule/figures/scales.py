@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chainrule.arguments import Array
+from chainrule.errors import ShapeError
 from chainrule.figures.scene import EQUAL, Path, Stroke, circle_points
 from chainrule.figures.sketch import MIN_LENGTH, Sketch
 from chainrule.figures.stick import across_axis
@@ -49,6 +50,8 @@ def draw_vectors(sketch: Sketch, vectors: Iterable[SpatialVector], unit: str, *,
     largest = max((float(np.linalg.norm(vector.value)) for vector in given), default=0.0)
     if largest <= 0:
         return
+    if not np.isfinite(largest):
+        raise ShapeError(f"the vectors in {unit} of this figure are too large to be drawn: look at the state")
     groups: list[tuple[SpatialVector, list[str]]] = []
     for vector in given:
         if np.linalg.norm(vector.value) <= NEGLIGIBLE * largest:

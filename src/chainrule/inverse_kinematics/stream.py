@@ -48,7 +48,7 @@ def stream(
     """
     try:
         each = iter(targets)
-    except TypeError:  # what is no Iterable, and arrays without a dimension
+    except Exception:  # what is no Iterable, arrays without a dimension, and objects that refuse
         raise ShapeError(
             f"stream: targets must be a sequence or an iterator of targets, got {short_repr(targets)}"
         ) from None

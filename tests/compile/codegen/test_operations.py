@@ -47,7 +47,7 @@ def test_machine_code(operation):
 
 def test_c(tmp_path):
     tapes = {f"op_{name}": tape_of(name) for name in OPERATIONS}
-    for path, text in c.files(tmp_path / "operations.c", tapes).items():
+    for path, text in c.files(tmp_path / "operations.c", tapes, {}).items():
         path.write_text(text)
     files = [tmp_path / "operations.c", tmp_path / "operations_main.c"]
     subprocess.run([program("gcc"), "-std=c99", "-Wall", "-Werror", *files, "-lm", "-o", tmp_path / "run"], check=True)
