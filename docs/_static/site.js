@@ -10,9 +10,17 @@ document.addEventListener("DOMContentLoaded", () => {
   for (const link of document.querySelectorAll(".sphx-glr-thumbcontainer a.internal")) {
     link.setAttribute("aria-label", link.textContent.trim());
   }
-  for (const box of document.querySelectorAll(".cell_output .scroll")) {
-    box.tabIndex = 0;
-    box.setAttribute("role", "region");
-    box.setAttribute("aria-label", "table");
-  }
+  reachScrolled();
 });
+
+// What is wider than the page scrolls, and is reached by the keyboard; formulas have their width when MathJax has set them.
+function reachScrolled() {
+  for (const box of document.querySelectorAll(".cell_output .scroll, div.equation, div.math, mjx-container")) {
+    if (box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX !== "visible") {
+      box.tabIndex = 0;
+      box.setAttribute("role", "region");
+      box.setAttribute("aria-label", box.matches(".scroll") ? "table" : "formula");
+    }
+  }
+}
+window.addEventListener("load", () => (window.MathJax?.startup?.promise ?? Promise.resolve()).then(reachScrolled));

@@ -183,6 +183,7 @@ def test_axe_finds_no_serious_fault(site, address):
             if where.startswith(("_static", "_downloads", "robots/", "genindex", "more/")):
                 continue
             page.goto(f"{address}/{where}", wait_until="load")
+            page.evaluate("() => window.MathJax?.startup?.promise.then(() => true)")
             page.add_script_tag(path=str(axe))
             found = page.evaluate("axe.run(document, {iframes: false})")
             for fault in found["violations"]:
