@@ -41,6 +41,7 @@ OPTIONS = {
     "thumbnail_size": (320, 240),
     "remove_config_comments": True,
     "download_all_examples": False,
+    "min_reported_time": 1e9,
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,
