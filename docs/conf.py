@@ -29,6 +29,7 @@ myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "amsmath", "at
 myst_heading_anchors = 4
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
+nb_execution_in_temp = True  # what cells write stays out of the sources
 nb_execution_timeout = 120
 nb_ipywidgets_js = {}  # would come from another host
 
