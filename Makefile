@@ -11,7 +11,7 @@ COMPILE := build/lock/bin/pip-compile --quiet --strip-extras --no-header --no-an
 BENCHMARKS := first_call humanoid reference_path rollouts integrators called_from_python controllers forward_kinematics motions study sizes regressor bandwidth frameworks parameters
 
 .DEFAULT_GOAL := help
-.PHONY: help demo studio fast test test-all coverage types lint format hooks bench bench-compare fuzz docs notebooks book-pdf dist pictures lock clean tools languages
+.PHONY: help demo studio fast test test-all coverage types lint format hooks bench bench-compare fuzz docs notebooks book-pdf dist pictures lock clean tools languages axe
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-22s %s\n", $$1, $$2}'
@@ -35,7 +35,7 @@ fast: .venv/dev ## the tests that compile nothing and need no browser and no oth
 test: .venv/dev tools lint types ## lint, types, and all tests but the slow ones [INSTALL=no]
 	$(PYTEST) -m "not slow"
 
-test-all: .venv/dev tools languages lint types ## the slow tests too; the run is recorded in docs/reliability.md
+test-all: .venv/dev .venv/docs tools languages axe lint types ## the slow tests too; the run is recorded in docs/reliability.md
 	$(PYTEST) --record=docs/reliability.md
 
 coverage: .venv/dev tools ## which lines the tests run: a table, and pages in build/coverage
@@ -76,8 +76,9 @@ fuzz: .venv/dev ## damaged inputs for every reader, until interrupted [MINUTES=6
 	$(BIN)/python -m fuzz --record fuzz/counters.json --workers $(or $(WORKERS),1) --seed $(or $(SEED),$(shell date +%s)) \
 		$(if $(MINUTES),--minutes $(MINUTES)); code=$$?; $(BIN)/python -m fuzz.report; exit $$code
 
-docs: .venv/dev ## API pages in build/docs
-	$(BIN)/python docs/build.py
+docs: .venv/docs ## the site in build/docs: guide, how-to, gallery, reference
+	rm -rf docs/auto_gallery
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --jobs 2 -b html -d build/doctrees docs build/docs
 
 dist: .venv/dev ## the wheel and the sdist, in dist/
 	rm -rf dist
@@ -101,15 +102,21 @@ lock: ## the locked versions in requirements/, anew from pyproject.toml
 	$(COMPILE) --constraint requirements/studio.txt --output-file requirements/run.txt pyproject.toml
 	$(COMPILE) --extra dev --constraint requirements/studio.txt --output-file requirements/dev.txt pyproject.toml
 	$(COMPILE) --extra bench --constraint requirements/dev.txt --output-file requirements/pinocchio.txt pyproject.toml
+	$(COMPILE) --extra docs --constraint requirements/dev.txt --output-file requirements/docs.txt pyproject.toml
 
 clean: ## removes the environment and all caches
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf docs/auto_gallery .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
 
 tools: ## gcc, g++ and Chromium, which tests use, from Debian if missing
 	@.ci/tools gcc g++ chromium
 
 languages: ## Octave and LaTeX, in which tests run exported code and compile documents, from Debian if missing
 	@.ci/tools octave-cli pdflatex
+
+AXE := axe-core@4.14.1
+axe: ## axe-core, by which the site's accessibility is tested, from npm
+	@if command -v npm > /dev/null; then npm install --silent --no-save --ignore-scripts --prefix build/npm $(AXE); \
+	else echo "there is no npm, so the test of the site's accessibility is skipped"; fi
 
 .venv/run: requirements/run.txt pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -119,6 +126,10 @@ languages: ## Octave and LaTeX, in which tests run exported code and compile doc
 
 .venv/studio: .venv/run requirements/studio.txt
 	$(PIP) --requirement requirements/studio.txt
+	touch $@
+
+.venv/docs: .venv/run requirements/docs.txt
+	$(PIP) --requirement requirements/docs.txt
 	touch $@
 
 # The tests beside Pinocchio and Drake, and those of robot.torch, are skipped where these have no wheels.

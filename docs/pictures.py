@@ -7,8 +7,10 @@ import runpy
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 from PIL import Image
 
 import chainrule as cr
@@ -31,6 +33,8 @@ def draw(folder: Path) -> list[Path]:
     _draw_postures(folder)
     _draw_motions(folder)
     _draw_wrenches(folder / "wrenches.png")
+    _draw_frames(folder / "frames.png")
+    _draw_poses(folder / "poses.png")
     _draw_figures(folder)
     for picture in folder.glob("*.png"):
         with Image.open(picture) as image:
@@ -55,6 +59,7 @@ def _draw_figures(folder: Path) -> None:
     book.free_body(q, qd, qdd, link="link1").save(folder / "free_body.png")
     book.velocity_figure(q, qd).save(folder / "velocity_figure.png")
     cr.load("puma560").textbook.dh_figure(convention="modified").save(folder / "dh_figure.png")
+    cr.load("puma560").textbook.dh_figure(convention="standard").save(folder / "dh_standard.png")
 
 
 def _draw_motions(folder: Path) -> None:
@@ -91,6 +96,61 @@ def _draw_wrenches(path: Path) -> None:
         ax.set_axis_off()
     figure.savefig(path, dpi=DOTS_PER_INCH)
     plt.close(figure)
+
+
+def _draw_frames(path: Path) -> None:
+    """The linear part of one velocity in the three frames, of an arm whose first joint turns."""
+    arm, q, qd = cr.load("planar_2r"), [0.5, 0.9], [0.6, 0.0]
+    figure, sides = plt.subplots(1, 3, figsize=(9.6, 3.2), layout="constrained")
+    T = arm.pose(q)
+    for ax, frame, words in (
+        (sides[0], "world", "the tip's velocity, in base axes"),
+        (sides[1], "body", "the same, in the axes of the tip"),
+        (sides[2], "space", "of the point of the tip's body\nthat is at the base's origin: none"),
+    ):
+        arm.plot(q, ax=ax, frames=False, names=False, ground=False, limits=((-0.9, 1.9), (-0.3, 2.2), (-1.0, 1.0)))
+        axes, origin = (np.eye(3), np.zeros(2)) if frame == "space" else (np.eye(3), T[:2, 3])
+        axes = T[:3, :3] if frame == "body" else axes
+        v = arm.velocity(q, qd, frame=frame)[3:]
+        for direction, color in zip(axes.T[:2], ("0.35", "0.6"), strict=True):
+            _arrow(ax, origin, 0.45 * direction[:2], color, 1.5)
+        if np.linalg.norm(v) > 1e-9:
+            _arrow(ax, origin, 0.8 * (axes @ v)[:2], FORCE, 3)
+        ax.text(-0.8, 2.0, f"v = ({v[0]:.2f}, {v[1]:.2f}, {v[2]:.0f}) m/s", color=FORCE)
+        ax.set_title(f'frame="{frame}"\n{words}', fontsize=10)
+        ax.set_axis_off()
+    figure.savefig(path, dpi=DOTS_PER_INCH)
+    plt.close(figure)
+
+
+def _draw_poses(path: Path) -> None:
+    """Three frames, and how their poses are multiplied."""
+    figure, ax = plt.subplots(figsize=(5.4, 3.2), layout="constrained")
+    places = {"a": (0.0, 0.0, 0.0), "b": (1.6, 0.4, 0.5), "c": (2.5, 1.5, -0.4)}
+    for name, (x, y, angle) in places.items():
+        cosine, sine = np.cos(angle), np.sin(angle)
+        _arrow(ax, (x, y), (0.5 * cosine, 0.5 * sine), "#c03030", 2)
+        _arrow(ax, (x, y), (-0.5 * sine, 0.5 * cosine), "#2f8f4e", 2)
+        ax.text(x - 0.1, y - 0.25, f"{{{name}}}", fontsize=12)
+    for start, end, bend, shift in (
+        ("a", "b", 0.15, (0.1, -0.25)),
+        ("b", "c", 0.15, (0.2, -0.1)),
+        ("a", "c", -0.25, (-0.5, 0.55)),
+    ):
+        (x0, y0, _), (x1, y1, _) = places[start], places[end]
+        curve = {"arrowstyle": "-|>", "color": "0.4", "linestyle": "--", "connectionstyle": f"arc3,rad={bend}"}
+        ax.annotate("", xy=(x1, y1), xytext=(x0, y0), arrowprops=curve)
+        ax.text((x0 + x1) / 2 + shift[0], (y0 + y1) / 2 + shift[1], f"$T_{{{start}{end}}}$", fontsize=13)
+    ax.set_title("T_ac = T_ab @ T_bc", fontsize=11)
+    ax.set(xlim=(-0.4, 3.4), ylim=(-0.5, 2.2), aspect="equal")
+    ax.set_axis_off()
+    figure.savefig(path, dpi=DOTS_PER_INCH)
+    plt.close(figure)
+
+
+def _arrow(ax: Any, start: Any, along: Any, color: str, width: float) -> None:
+    style = {"arrowstyle": "-|>", "color": color, "linewidth": width, "mutation_scale": 14, "shrinkA": 0, "shrinkB": 0}
+    ax.annotate("", xy=(start[0] + along[0], start[1] + along[1]), xytext=start[:2], arrowprops=style, zorder=10)
 
 
 if __name__ == "__main__":

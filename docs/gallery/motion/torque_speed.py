@@ -1,0 +1,14 @@
+"""
+Torque over speed
+=================
+
+Within the envelope of the joint's limits: is the motor large enough?
+"""
+
+import chainrule as cr
+
+robot = cr.load("ur5")
+start, end = [0.0, -1.2, 1.2, -1.5, -1.5, 0.0], [1.2, -0.5, 0.6, -1.0, -1.2, 0.8]
+plan = cr.plan(robot, [start, end], times=1.0)
+motion = robot.simulate(start, None, 1.2, cr.ComputedTorque(robot, plan))
+figure = motion.plot_torque_speed(joints=robot.joint_names[1:3])

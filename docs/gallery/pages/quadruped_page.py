@@ -1,0 +1,15 @@
+"""
+A quadruped in a page
+=====================
+
+One file of HTML, without a server and without a network. The frame at the end is the page itself.
+"""
+
+import chainrule as cr
+
+robot = cr.load("quadruped")
+robot.show(path="quadruped.html")
+figure = robot.plot(names=False)
+
+# %%
+# .. robot:: quadruped
