@@ -54,7 +54,8 @@ def intermediate(robot: Mechanism, symbolic: SymbolicModel, functions: Sequence[
     for name in functions:
         if name not in FUNCTIONS:
             raise UnknownNameError.of("function", name, FUNCTIONS, "chainrule")
-        if not set(FUNCTIONS[name].arguments) <= {"q", "qd", "qdd", "tau"}:
+        takes_wrench = bool(options_of(robot, name, {}).get("loads"))
+        if takes_wrench or not set(FUNCTIONS[name].arguments) <= {"q", "qd", "qdd", "tau"}:
             raise ShapeError(f"{name} is not a function of q, qd, qdd and tau alone, so that it has no such list")
         require(robot, name)
     symbols = [*symbolic.q, *symbolic.qd, *symbolic.qdd, *symbolic.tau, *symbolic.parameters]
