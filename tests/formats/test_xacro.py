@@ -143,6 +143,6 @@ def test_what_xacro_prints_is_a_warning(capfd):
 
 def test_without_the_package_its_installation_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "xacro", None)
-    words = r"is a xacro file, .*package xacro, which is not installed: pip install .*or run the program xacro"
+    words = r"is a xacro file, .*package xacro, which is not installed: .*pip install .*or run the program xacro"
     with pytest.raises(cr.MissingPackageError, match=words):
         cr.load(XACRO, xacro=True)

@@ -136,7 +136,7 @@ def edited(robot: cr.Robot, values: dict[str, float]) -> cr.Robot:
     for name, value in values.items():
         part, _, number = name.partition(".")
         if part == "gravity":
-            gravity = robot.gravity
+            gravity = robot.gravity.copy()
             gravity["xyz".index(number)] = value
             robot = robot.edit(gravity=gravity)
         elif number.startswith("com"):

@@ -47,8 +47,9 @@ class OpenPage:
         self.shown()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser():
+    """One browser for all tests of this folder; it ends with them, and with it Playwright's event loop."""
     with chromium() as browser:
         yield browser
 

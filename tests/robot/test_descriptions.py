@@ -75,7 +75,7 @@ def test_unknown_names_are_compared_with_those_of_the_package(monkeypatch):
 
 def test_without_the_package_its_installation_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "robot_descriptions", None)
-    words = r"'ur10e_description' is not bundled, .* package robot_descriptions, which is not installed: pip install"
+    words = r"'ur10e_description' is not bundled, .* package robot_descriptions, which is not installed: .*pip install"
     with pytest.raises(MissingPackageError, match=words):
         cr.load("ur10e_description")
     refused(lambda: cr.load("pandaa"), UnknownNameError, r"did you mean 'panda'\?")

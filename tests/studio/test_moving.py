@@ -157,6 +157,8 @@ def test_another_robot_takes_the_place_of_the_first(tab, session):
     tab.says("crank")
     tab.fill("crank", 30, until=lambda: session.state.q[0] == pytest.approx(np.radians(30)))
     assert closure_of(session.robot).is_closed(session.state.q)
+    slider = session.robot.joint_names.index("slider")
+    eventually(lambda: tab.value("slider (m)") == pytest.approx(session.state.q[slider], abs=1e-3))  # it has followed
     tab.fill("slider (m)", 0.32)
     tab.says("'wrist_pin' stays open")
     session.show(cr.load("planar_2r"))

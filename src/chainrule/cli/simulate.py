@@ -267,7 +267,7 @@ def print_motion(trajectory: Trajectory, *, degrees: bool = False) -> None:
     """Print where each joint started and ended, how fast and how hard it went, and the energy."""
     robot: Any = trajectory.robot
     layout, console = robot.model.layout, terminal()
-    console.print(plain(repr(trajectory)[1:-1]))
+    console.print(plain(" ".join(repr(trajectory)[1:-1].split())))
     q = in_shown_units(robot, trajectory.q[[0, -1]], degrees=degrees)
     ends = {"start": map(_number, q[0]), "end": map(_number, q[1])}
     console.print(joint_table("coordinate", layout.coordinate_names, coordinate_units(robot, degrees=degrees), ends))

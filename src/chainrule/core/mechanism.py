@@ -31,6 +31,14 @@ class GravityVector(np.ndarray[Any, np.dtype[np.float64]]):
         """An array is no function."""
         raise ArgumentError("robot.gravity is the gravity vector in m/s^2; its torques are robot.gravity_torque(q)")
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """The robot is not changed by its gravity vector; a copy of the vector may be."""
+        if not self.flags.writeable:
+            raise ArgumentError(
+                "a robot is not changed: robot.edit(gravity=(0, 0, -1.62)) gives one with another gravity, in m/s^2"
+            )
+        super().__setitem__(key, value)
+
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         """What is computed from it is a plain array."""
         return array[()] if return_scalar else np.asarray(array)

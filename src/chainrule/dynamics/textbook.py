@@ -24,13 +24,16 @@ from chainrule.core.evaluation import evaluate, require
 from chainrule.core.link_tables import NewtonEulerTable, RneaTable
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.options import DRIVEN, LOADED
+from chainrule.core.parameter_values import bound_parameters
 from chainrule.core.reading import read_state, read_wrenches
 from chainrule.core.results import MatrixForm
 from chainrule.dynamics.dynamics import inverse_dynamics
 from chainrule.errors import ShapeError
 from chainrule.functions import adapters, reference
+from chainrule.functions.reference import scalars_of
 from chainrule.functions.table import BODIES, QD, QDD, Q, never
 from chainrule.model import Model
+from chainrule.model.parameters import put_parameters
 from chainrule.spatial import Twist
 
 if TYPE_CHECKING:
@@ -82,7 +85,7 @@ def newton_euler_table(
     values = evaluate(robot, "textbook.newton_euler", loads, q=q, qd=qd, qdd=qdd, frame=frame)
     columns = {column: values[..., i, :] for i, column in enumerate(vector_form.UNITS)}
     tau = inverse_dynamics(robot, q, qd, qdd, tip_wrench=tip_wrench, external=external, frame=frame)
-    v_dot_0 = _base_acceleration(robot)[3:]
+    v_dot_0 = _base_acceleration(robot)[..., 3:]
     return NewtonEulerTable(_moving_links(robot), vector_form.UNITS, **columns, tau=tau, v_dot_0=v_dot_0)
 
 
@@ -219,8 +222,11 @@ class _MatrixFormText:
 
 
 def _base_acceleration(robot: Mechanism) -> Array:
-    """The twist (0, -g) that stands for gravity, without negative zeros."""
-    return np.array(list(gravity_as_base_acceleration(merged_model(robot))), dtype=float) + 0.0
+    """The twist (0, -g) that stands for gravity, without negative zeros: (..., 6), a row for each bound value."""
+    bound = bound_parameters(robot)
+    model = put_parameters(robot.model, bound.names, [scalars_of(array) for array in bound.arrays])
+    batch = np.broadcast_shapes(*(array.shape[:-1] for array in bound.arrays))
+    return reference.stack(list(gravity_as_base_acceleration(model)), batch, (6,)) + 0.0
 
 
 def _moving_links(robot: Mechanism) -> tuple[str, ...]:

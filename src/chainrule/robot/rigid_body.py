@@ -195,7 +195,7 @@ class RigidBody:
 
         >>> import sympy as sp
         >>> import chainrule as cr
-        >>> cr.rigid_body(sp.Symbol("m"), shape="sphere", radius=0.1).subs({"m": 2.0}).inertia[0, 0]
+        >>> round(float(cr.rigid_body(sp.Symbol("m"), shape="sphere", radius=0.1).subs({"m": 2.0}).inertia[0, 0]), 9)
         0.008
         """
         own = {symbol.name: symbol for symbol in self.symbols}

@@ -61,7 +61,7 @@ def check_numbers(
 
     >>> print(check_numbers("tau", [3.0, 1.0], [1.0, 1.0], "N m", parts={"inertia": [1, 1], "gravity": [2, 0]}))
     tau: 1 of 2 entries is wrong
-      the part of gravity is missing
+      tau[1]: 1, and should be 3 N m: the part of gravity is missing
     """
     expected = np.asarray(right, dtype=float)
     try:

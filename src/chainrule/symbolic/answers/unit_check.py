@@ -38,7 +38,7 @@ def check_units(expression: Any, units: Any, expected: str | None = None) -> Uni
     >>> units = {"m": "kg", "l": "m", "g": "m/s^2", "theta": "rad", "thetadot": "rad/s"}
     >>> report = check_units(m * l**2 * thetadot**2 / 2 - m * g * sp.cos(theta), units, "J")
     >>> report.ok, [row.unit for row in report.rows]
-    (False, ['J', 'N, expected J'])
+    (False, ['N, expected J', 'J'])
     """
     if isinstance(expression, str):
         whole = expression_from_latex(expression)

@@ -28,6 +28,8 @@ class Choices:
     symbols: Mapping[str, str | sp.Symbol] = field(default_factory=dict)
     plain: bool = False
     """Whether symbols are made without assumptions."""
+    given: frozenset[str] = frozenset()
+    """Names of symbols that the user gave one by one: they stay, and are refused where they clash."""
 
     @staticmethod
     def for_call(
@@ -43,7 +45,7 @@ class Choices:
         assumptions = {"real": True} if positive else {}
         own = {f"q_{k + 1}": sp.Symbol(f"{coordinates}_{k + 1}", **assumptions) for k in range(count)}
         own = own if coordinates != "q" else {}
-        return replace(found, symbols={**own, **found.symbols}, plain=not positive)
+        return replace(found, symbols={**own, **found.symbols}, plain=not positive, given=frozenset(found.symbols))
 
     @staticmethod
     def of(parameters: Any = "symbolic", symbols: Any = None) -> Choices:

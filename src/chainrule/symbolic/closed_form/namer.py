@@ -203,7 +203,7 @@ class Namer:
 
     def _is_free(self, name: str, endings: Mapping[str, float]) -> bool:
         free = all(self.names.get(name + ending, value) == value for ending, value in endings.items())
-        given = self.choices.symbols  # a name that was chosen stays, and is refused where it clashes
+        given = self.choices.given
         taken = (e.symbol.name for e in self.entries.values() if e.value is None and e.name not in given)
         return free and name not in taken
 
