@@ -175,7 +175,7 @@ def test_search_finds_a_function(address):
 def test_axe_finds_no_serious_fault(site, address):
     axe = ROOT / "build" / "npm" / "node_modules" / "axe-core" / "axe.min.js"
     if not axe.exists():
-        pytest.skip("there is no axe-core; `make tools` fetches it")
+        pytest.skip("there is no axe-core; `make axe` fetches it")
     wrong = []
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
