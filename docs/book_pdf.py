@@ -11,8 +11,6 @@ import sys
 from pathlib import Path
 
 import notebooks
-from sphinx.application import Sphinx
-
 from chainrule.symbolic.documents.pdf import print_pdf
 
 BUILD = notebooks.DOCS.parent / "build"
@@ -91,6 +89,8 @@ def make(path: Path) -> None:
     for chapter in BOOK.glob("*.md"):
         (source / chapter.name).write_text(on_paper(chapter.read_text(encoding="utf-8")), encoding="utf-8")
     options = OVERRIDES | {"html_static_path": [str(source / "_static")]}
+    from sphinx.application import Sphinx
+
     app = Sphinx(source, notebooks.DOCS, output, BUILD / "book" / "doctrees", "singlehtml", options)
     app.build()
     if app.statuscode:

@@ -58,7 +58,7 @@ def velocity_figure(robot: Mechanism, q: ArrayLike, qd: ArrayLike) -> Figure:
         if parent:
             term = np.cross(table.omega_0[parent - 1], point - posture.T[parent, :3, 3])
             carried = table.v_0[parent - 1]
-            if np.linalg.norm(carried) > 0 and np.linalg.norm(term) > 0:
+            if carried.any() and term.any():
                 terms.append(SpatialVector("", point, carried, BLUE))
                 name = rf"\omega_{{{parent}}} \times P_{{{index}}}"
                 terms.append(SpatialVector(name, point, term, GREEN, after=carried))
