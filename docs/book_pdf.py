@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import notebooks
+
 from chainrule.symbolic.documents.pdf import print_pdf
 
 BUILD = notebooks.DOCS.parent / "build"
