@@ -22,7 +22,7 @@ CLONE = Path(__file__).parents[1]
 SOURCE = CLONE / "src" / "chainrule"
 README = (CLONE / "README.md").read_text(encoding="utf-8")
 EXECUTABLES = "Scripts" if os.name == "nt" else "bin"
-SUFFIXES = {".py", ".pyi", ".toml", ".css", ".js", ".typed"}
+SUFFIXES = {".py", ".pyi", ".toml", ".css", ".js", ".html", ".typed"}
 """Kinds of files that the package consists of."""
 
 
