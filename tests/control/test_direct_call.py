@@ -13,6 +13,26 @@ HOME = PANDA.home()
 THERE = HOME + 0.2
 
 
+GAIN = {"z": 1.0}
+
+
+class Gains:
+    """An object whose changes nothing can see."""
+
+    kp = 3.0
+
+
+class ByGains(cr.Controller):
+    """A law that reads an object and a global dictionary."""
+
+    def __init__(self, robot, own):
+        super().__init__(robot, {})
+        self.own = own
+
+    def torque(self, q, qd, z, s, p):
+        return [-(self.own.kp if self.own else 3.0) * GAIN["z"] * x for x in q], []
+
+
 class Spring(cr.Controller):
     """A law of a user's, with gains and a list that it reads, the time, and a state."""
 
@@ -114,6 +134,17 @@ def test_what_a_law_reads_may_change_between_calls():
     law.offset[0] = 1.5
     assert np.allclose(law(0.5, HOME, np.zeros(7)), first + 2.0)
     assert np.allclose(law(0.75, HOME, np.zeros(7)), first + 3.0 + 0.25 * HOME[0])  # the state went on all the while
+
+
+@pytest.mark.parametrize("own", [None, Gains()], ids=["global", "object"])
+def test_globals_and_objects_that_a_law_reads_may_change_too(own, monkeypatch):
+    law = ByGains(PANDA, own)
+    assert np.allclose(law(0.0, HOME, np.zeros(7)), -3.0 * HOME)
+    monkeypatch.setitem(GAIN, "z", 2.0)
+    assert np.allclose(law(0.1, HOME, np.zeros(7)), -6.0 * HOME)
+    if own:
+        own.kp = 5.0
+        assert np.allclose(law(0.2, HOME, np.zeros(7)), -10.0 * HOME)
 
 
 def test_controllers_are_pickled_without_what_calls_made():

@@ -16,7 +16,7 @@ import numpy as np
 
 from chainrule.arguments import Array, number, together
 from chainrule.compile.backend import Traceable, active
-from chainrule.control.laws.tracing import UnknownContentError, call_law, content, is_own_law, takes_time, traced_law
+from chainrule.control.laws.tracing import call_law, content_of_law, is_own_law, takes_time, traced_law
 from chainrule.core.derived import backend_of
 from chainrule.core.reading import read_state
 from chainrule.errors import ArgumentError
@@ -34,28 +34,28 @@ Call = Callable[[Any, Any, Any], Array]
 
 
 def direct_call(controller: Any, memory: Memory) -> Call:
-    """`controller(t, q, qd)` at one moment t: the torques (..., nv). Internal states are kept from call to call."""
-    law = _CompiledLaw(controller)
-    call = law.keeping_states(memory) if controller.states else law.stateless()
-    watched = [] if law.own else [value for value in vars(controller).values() if _changes_in_place(value)]
-    return _watching(controller, memory, call, watched) if watched else call
+    """`controller(t, q, qd)` at one moment t: the torques (..., nv). Internal states are kept from call to call.
 
-
-def _watching(controller: Any, memory: Memory, call: Call, watched: Sequence[Any]) -> Call:
-    """The call, made anew once something that it has read has changed in place."""
-
-    def contents() -> Any:
-        try:
-            return tuple(map(content, watched))
-        except UnknownContentError:
-            return object()  # which equals nothing
-
-    seen = contents()
+    A law of a user's is compiled anew once something that it reads has changed, or each time where that is not seen.
+    """
+    call = _compile_call(controller, memory)
+    if is_own_law(controller):
+        return call
+    seen = content_of_law(controller)
 
     def call_checking(t: Any, q: Any, qd: Any) -> Array:
-        return call(t, q, qd) if contents() == seen else direct_call(controller, memory)(t, q, qd)
+        nonlocal call, seen
+        now = content_of_law(controller)
+        if now is None or now != seen:
+            call, seen = _compile_call(controller, memory), now
+        return call(t, q, qd)
 
     return call_checking
+
+
+def _compile_call(controller: Any, memory: Memory) -> Call:
+    law = _CompiledLaw(controller)
+    return law.keeping_states(memory) if controller.states else law.stateless()
 
 
 class Memory:
@@ -186,8 +186,3 @@ def _call_along(torque: Callable[..., Array], pieces: Pieces, moments: Any, p: A
 def moment(t: Any) -> float:
     """A time, in s."""
     return t if t.__class__ is float else number(t, "t", "s")
-
-
-def _changes_in_place(value: Any) -> bool:
-    """Whether an attribute may change while it stays the same object."""
-    return isinstance(value, (list, dict, set, bytearray)) or (isinstance(value, np.ndarray) and value.flags.writeable)

@@ -57,7 +57,7 @@ def law_key(controller: Any) -> tuple[Hashable, ...]:
 
 def traced_law(controller: Any) -> TracedFunction:
     """The law as a function of (q, qd, z, s, p), and of the time where it takes that: the torques, then dz/dt."""
-    seen = _content_of_law(controller)
+    seen = content_of_law(controller)
     if seen is None:
         return trace(controller)
     if seen not in _traces:
@@ -67,7 +67,7 @@ def traced_law(controller: Any) -> TracedFunction:
     return _traces[seen]
 
 
-def _content_of_law(controller: Any) -> Hashable:
+def content_of_law(controller: Any) -> Hashable:
     """All that the law can read, by value; None where its changes cannot be seen."""
     kind: Any = type(controller)
     try:
@@ -111,30 +111,30 @@ def _attributes_of(controller: Any, values: bool) -> tuple[Hashable, ...]:
         elif isinstance(value, ControlTarget) and not values:
             found.append((name, type(value), value.key))
         else:
-            found.append((name, content(value)))
+            found.append((name, _content(value)))
     return tuple(found)
 
 
-def content(value: Any) -> Hashable:
+def _content(value: Any) -> Hashable:
     """A value as something hashable that differs wherever the value does."""
     if isinstance(value, PLAIN):
         return (type(value), repr(value))  # 0.0 and -0.0, 1 and True differ
     if type(value) is np.ndarray and value.dtype != object:
         return ("array", str(value.dtype), value.shape, value.tobytes())
     if type(value) in (tuple, list):
-        return (type(value), tuple(content(item) for item in value))
+        return (type(value), tuple(_content(item) for item in value))
     if type(value) is dict:
-        return ("dict", tuple((content(key), content(item)) for key, item in value.items()))
+        return ("dict", tuple((_content(key), _content(item)) for key, item in value.items()))
     if type(value) in (set, frozenset):
-        return (type(value), frozenset(content(item) for item in value))
+        return (type(value), frozenset(_content(item) for item in value))
     if isinstance(value, slice):
-        return ("slice", content([value.start, value.stop, value.step]))
+        return ("slice", _content([value.start, value.stop, value.step]))
     if isinstance(value, Mechanism):
         return ("robot", fingerprint(value))
     if isinstance(value, Model):
         return ("model", value.digest())
     if isinstance(value, ControlTarget) and type(value).__module__.startswith(OWN_LAWS):
-        return (type(value), value.key, content(value.parameters), id(getattr(value, "_reference", None)))
+        return (type(value), value.key, _content(value.parameters), id(getattr(value, "_reference", None)))
     if isinstance(value, (ModuleType, type, BuiltinFunctionType, np.ufunc)) and _is_pure(value):
         return ("known", id(value))
     if isinstance(value, FunctionType):
@@ -155,11 +155,11 @@ def _methods_of(kind: type) -> Iterator[Hashable]:
             continue
         for name, value in sorted(vars(base).items()):
             if isinstance(value, property):
-                yield (name, *(content(f) for f in (value.fget, value.fset) if f is not None))
+                yield (name, *(_content(f) for f in (value.fget, value.fset) if f is not None))
             elif isinstance(value, (staticmethod, classmethod)):
-                yield (name, content(value.__func__))
+                yield (name, _content(value.__func__))
             elif not name.startswith("__") or isinstance(value, FunctionType):
-                yield (name, content(value) if name not in ("_abc_impl",) else None)
+                yield (name, _content(value) if name not in ("_abc_impl",) else None)
 
 
 def _function_content(function: FunctionType, within: frozenset[int] = frozenset()) -> Hashable:
@@ -172,19 +172,19 @@ def _function_content(function: FunctionType, within: frozenset[int] = frozenset
     world = function.__globals__
     outside = [world[name] for name in names if name in world]
 
-    def part(value: Any) -> Hashable:
+    def content(value: Any) -> Hashable:
         if isinstance(value, FunctionType) and not _is_pure(value):
             return _function_content(value, deeper)
-        return content(value)
+        return _content(value)
 
-    def cell(value: Any) -> Hashable:  # super() keeps its class there, whose methods are looked at anyway
-        return ("class", id(value)) if isinstance(value, type) else part(value)
+    def cell_content(value: Any) -> Hashable:  # super() keeps its class there, whose methods are looked at anyway
+        return ("class", id(value)) if isinstance(value, type) else content(value)
 
     code = function.__code__
     return (
         "function", code.co_code, code.co_names, repr(code.co_consts), tuple(names),
-        tuple(map(part, outside)), tuple(map(cell, cells)),
-        tuple(map(part, function.__defaults__ or ())), content(function.__kwdefaults__),
+        tuple(map(content, outside)), tuple(map(cell_content, cells)),
+        tuple(map(content, function.__defaults__ or ())), _content(function.__kwdefaults__),
     )  # fmt: skip
 
 
