@@ -18,6 +18,13 @@ def session_of(studio):
     return next(iter(studio.sessions.values()))
 
 
+UNTIL_NOTHING_MOVES = """async () => {
+    for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+    const ends = one => one.effect.getComputedTiming().endTime < Infinity;
+    await Promise.allSettled(document.getAnimations().filter(ends).map(one => one.finished));
+}"""
+
+
 class Tab:
     """One page of the browser. `page` is Playwright's, for what has no method here.
 
@@ -100,7 +107,11 @@ class Tab:
     def _sent(self, until):
         """Wait until the page has sent a value: viser forgets it if another control changes within 50 ms."""
         self.page.evaluate("new Promise(after => setTimeout(after, 60))")
-        _wait(until)
+        self._wait(until)
+
+    def _wait(self, until):
+        if until is not None:
+            eventually(until, lambda: f"the page says: {self.text()}")
 
     def tick(self, text, value=True, until=None):
         """Set a checkbox."""
@@ -127,7 +138,7 @@ class Tab:
     def press(self, key, until=None):
         """Press a key."""
         self.page.keyboard.press(key)
-        _wait(until)
+        self._wait(until)
 
     def turn_to(self, title):
         """Show a tab of the panel."""
@@ -147,8 +158,9 @@ class Tab:
         self.page.locator(f".studio-tabs:not([title='{title}'])").wait_for(state="attached")
 
     def unfold(self, title):
-        """Open or close a folder of the panel."""
+        """Open or close a folder of the panel, and wait until nothing moves: a press of a button that moves is none."""
         self.page.locator(".mantine-Paper-root > .mantine-Paper-root").filter(has_text=title).first.click()
+        self.page.evaluate(UNTIL_NOTHING_MOVES)
 
     def upload(self, text, *files):
         """Hand files to an upload button: paths, or {"name", "mimeType", "buffer"}."""
@@ -182,11 +194,6 @@ class Tab:
 
         eventually(still)
         return last[0]
-
-
-def _wait(until):
-    if until is not None:
-        eventually(until)
 
 
 def pixels(png):

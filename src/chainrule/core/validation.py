@@ -23,6 +23,7 @@ from chainrule.model import (
     Model,
     ModelProblem,
     Moved,
+    PolynomialScrew,
     Screw,
     Spring,
 )
@@ -126,6 +127,9 @@ def _inspect_joint(joint: Joint, repair: bool, problems: list[ModelProblem]) -> 
     if isinstance(kind, Moved):
         _require_finite(element, "offset", _numbers(kind.offset), problems)
         kind = kind.inner
+    if isinstance(kind, PolynomialScrew):
+        _require_finite(element, "coefficients", kind.coefficients, problems)
+        kind = kind.screw
     for part in kind.parts if isinstance(kind, Composite) else (kind,):
         if not isinstance(part, Screw):
             continue

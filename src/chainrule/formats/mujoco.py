@@ -12,7 +12,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.polynomial import Polynomial
 
 from chainrule.errors import FormatError, ModelError, quoted
 from chainrule.formats.exact import snap, without_rounding
@@ -29,6 +32,7 @@ from chainrule.model import (
     Mimic,
     Model,
     Moved,
+    PolynomialScrew,
     Screw,
     Spherical,
 )
@@ -350,7 +354,7 @@ class _Reader:
 
     def _equalities(self) -> tuple[list[Joint], list[Constraint]]:
         """Joints that follow others or stand still, and constraints that close loops."""
-        m, mimics, held, constraints = self.m, dict[str, Mimic](), dict[str, float](), list[Constraint]()
+        m, rules, held, constraints = self.m, dict[str, _Rule](), dict[str, float](), list[Constraint]()
         is_off = self._is_off("EQUALITY", "CONSTRAINT")
         given = [m.equality(i).name for i in range(m.neq)]
         for i in range(m.neq):
@@ -363,45 +367,62 @@ class _Reader:
                 constraints.append(self._loop(i, name, type_, data))
             elif type_ != JOINT:
                 self.notes.append(f"equality constraint {given[i] or i!r} is not modelled")
-            elif not self._couple(i, data, mimics, held):
+            elif not self._couple(i, data, rules, held):
                 follower = self.joint_names[int(m.eq_obj1id[i])]
                 self.notes.append(
                     f"equality constraint {given[i] or i!r} is not modelled: joint {follower!r} moves without it"
                 )
-        held |= {
-            name: mimic.multiplier * held[mimic.joint] + mimic.offset
-            for name, mimic in mimics.items()
-            if mimic.joint in held
-        }
-        return [_tie(joint, mimics, held) for joint in self.joints], constraints
+        held |= {name: float(rule.curve(held[rule.joint])) for name, rule in rules.items() if rule.joint in held}
+        return [self._tie(joint, rules.get(joint.name), held) for joint in self.joints], constraints
 
-    def _couple(self, i: int, data: list[float], mimics: dict[str, Mimic], held: dict[str, float]) -> bool:
-        """Read y - y0 = a0 + a1 (x - x0), or y - y0 = a0; False where that cannot be modelled.
+    def _couple(self, i: int, data: list[float], rules: dict[str, _Rule], held: dict[str, float]) -> bool:
+        """Read y - y0 = P(x - x0), with P of degree four at most, or y - y0 = a0; False where it cannot be modelled.
 
         Either joint may follow already: the equation is then one of the joints that they follow, either of which may
-        lead.
+        lead if the other can be told from it.
         """
         a, b = int(self.m.eq_obj1id[i]), int(self.m.eq_obj2id[i])
-        y, offset = _leader_of(mimics, self.joint_names[a]), self._ref(a) + data[0]
+        y, y0 = _rule_of(rules, self.joint_names[a]), self._ref(a)
         if b < 0:
-            if y.joint in held or not y.multiplier:
+            if y.joint in held or y.curve.degree() != 1:
                 return False
-            held[y.joint] = (offset - y.offset) / y.multiplier
+            held[y.joint] = (y0 + data[0] - y.curve.coef[0]) / y.curve.coef[1]
             return True
-        if any(data[2:5]):
-            return False
-        leader = self.joint_names[b]
-        x = _through(Mimic(leader, data[1], offset - data[1] * self._ref(b)), _leader_of(mimics, leader))
+        x = _rule_of(rules, self.joint_names[b])
+        x = _Rule(x.joint, (Polynomial(data[:5])(Polynomial([-self._ref(b), 1.0])(x.curve)) + y0).trim())
         if y.joint == x.joint:
-            return math.isclose(y.multiplier, x.multiplier) and math.isclose(y.offset, x.offset)
-        if y.joint in held or not y.multiplier:
+            apart = y.curve - x.curve
+            return bool(np.allclose(apart.coef, 0.0, atol=1e-9 * np.abs(x.curve.coef).max(initial=1.0)))
+        if y.joint in held or y.curve.degree() != 1:
             y, x = x, y
-        if y.joint in held or not y.multiplier:
+        if y.joint in held or y.curve.degree() != 1:
             return False
-        mimic = Mimic(x.joint, x.multiplier / y.multiplier, (x.offset - y.offset) / y.multiplier)
-        mimics |= {name: _through(other, mimic) for name, other in mimics.items() if other.joint == y.joint}
-        mimics[y.joint] = mimic
+        curve = (x.curve - y.curve.coef[0]) / y.curve.coef[1]
+        rules |= {name: _Rule(x.joint, r.curve(curve).trim()) for name, r in rules.items() if r.joint == y.joint}
+        rules[y.joint] = _Rule(x.joint, curve)
         return True
+
+    def _tie(self, joint: Joint, rule: _Rule | None, held: Mapping[str, float]) -> Joint:
+        """The joint as it follows another, or fixed where it is held."""
+        if joint.name in held:
+            T = joint.origin * joint.kind.transform([held[joint.name]])
+            return Joint(joint.name, joint.parent, joint.child, Fixed(), T)
+        if rule is None:
+            return joint
+        numbers = tuple(float(c) for c in rule.curve.coef)
+        if len(numbers) <= 2:
+            offset, multiplier = (*numbers, 0.0)[:2]
+            return replace(joint, mimic=Mimic(rule.joint, multiplier, offset))
+        assert isinstance(joint.kind, Screw)
+        if joint.dofs != (Dof(),):
+            self.notes.append(
+                f"joint {joint.name!r} follows {rule.joint!r} by a polynomial of degree {len(numbers) - 1}: limits, "
+                "friction, armature and springs of its own are not modelled"
+            )
+        leader = next(other for other in self.joints if other.name == rule.joint)
+        screw = Screw(joint.kind.angular, joint.kind.linear)
+        kind = PolynomialScrew(screw, numbers, leader.kind.units)
+        return replace(joint, kind=kind, mimic=Mimic(rule.joint), dofs=())
 
     def _loop(self, i: int, name: str, type_: int, data: list[float]) -> Constraint:
         m = self.m
@@ -509,22 +530,16 @@ class _Reader:
             yield Configuration(name, tuple(positions))
 
 
-def _leader_of(mimics: Mapping[str, Mimic], joint: str) -> Mimic:
+class _Rule(NamedTuple):
+    """A joint's coordinate as a polynomial of another's."""
+
+    joint: str
+    curve: Polynomial
+
+
+def _rule_of(rules: Mapping[str, _Rule], joint: str) -> _Rule:
     """A joint by the one that it follows: itself, where it follows none."""
-    return mimics.get(joint, Mimic(joint, 1.0, 0.0))
-
-
-def _through(mimic: Mimic, leader: Mimic) -> Mimic:
-    """A mimic of a joint that is itself a mimic."""
-    return Mimic(leader.joint, mimic.multiplier * leader.multiplier, mimic.multiplier * leader.offset + mimic.offset)
-
-
-def _tie(joint: Joint, mimics: Mapping[str, Mimic], held: Mapping[str, float]) -> Joint:
-    """The joint as it follows another, or fixed where it is held."""
-    if joint.name in held:
-        T = joint.origin * joint.kind.transform([held[joint.name]])
-        return Joint(joint.name, joint.parent, joint.child, Fixed(), T)
-    return replace(joint, mimic=mimics.get(joint.name))
+    return rules.get(joint, _Rule(joint, Polynomial([0.0, 1.0])))
 
 
 def _names(given: list[str], word: str, first: str | None = None) -> list[str]:

@@ -32,6 +32,7 @@ from chainrule.model import (
     Mimic,
     Model,
     Moved,
+    PolynomialScrew,
     Screw,
     Spherical,
     Spring,
@@ -49,7 +50,7 @@ FORMAT = "chainrule 1"
 GEOMETRY: dict[str, tuple[str, ...]] = {
     "revolute": ("axis",), "continuous": ("axis",), "prismatic": ("axis",), "helical": ("axis", "pitch"), "screw": (),
     "fixed": (), "cylindrical": ("axis",), "universal": ("axis", "axis2"), "planar": ("axis",), "spherical": (),
-    "free": (),
+    "free": (), "polynomial": ("screw", "coefficients", "unit"),
 }  # fmt: skip
 """Types of joints, and the keys for the geometry of each."""
 SCREWS = ("revolute", "continuous", "prismatic", "helical", "screw")
@@ -57,7 +58,7 @@ SCREWS = ("revolute", "continuous", "prismatic", "helical", "screw")
 PASSIVE = "passive"
 """The key that says that nothing drives a joint: passive = true is the same as effort = 0."""
 JOINT_KEYS = (
-    "name", "type", "parent", "child", "origin", "axis", "axis2", "pitch", "screw", "offset", "dh", "mimic", "dof",
+    "name", "type", "parent", "child", "origin", "axis", "axis2", "pitch", "screw", "coefficients", "unit", "offset", "dh", "mimic", "dof",
     *DOF_NUMBERS, PASSIVE,
 )  # fmt: skip
 
@@ -235,10 +236,11 @@ class _Table:
             raise self.error(f"needs {key} = a number, got {value!r:.60}")
         return float(value)
 
-    def numbers(self, key: str, count: int) -> list[float]:
+    def numbers(self, key: str, count: int | None = None) -> list[float]:
         value = self.entries.get(key)
-        if not isinstance(value, list) or len(value) != count or not all(_is_number(x) for x in value):
-            raise self.error(f"needs {key} = {count} numbers in brackets, got {value!r:.60}")
+        fits = isinstance(value, list) and len(value) == (count or len(value)) and all(map(_is_number, value))
+        if not fits or not isinstance(value, list):
+            raise self.error(f"needs {key} = {count or 'some'} numbers in brackets, got {value!r:.60}")
         if not all(math.isfinite(x) for x in value):
             raise self.error(f"needs {key} = finite numbers, got {value!r}")
         return [float(x) for x in value]
@@ -398,7 +400,7 @@ def _kind_from_keys(table: _Table, type_: str) -> JointKind:
 
 def _kind_from_geometry(table: _Table, type_: str) -> JointKind:
     own = ("screw",) if type_ in SCREWS and "screw" in table.entries else GEOMETRY[type_]
-    for key in ("axis", "axis2", "pitch", "screw"):
+    for key in ("axis", "axis2", "pitch", "screw", "coefficients", "unit"):
         if key in table.entries and key not in own:
             raise table.error(
                 f"{key} is not for this {type_} joint, which takes {' and '.join(own) or 'none'}; remove it"
@@ -410,6 +412,12 @@ def _kind_from_geometry(table: _Table, type_: str) -> JointKind:
                 f"the screw of a {type_} joint must {'not ' * any(w)}turn; its first three numbers are omega"
             )
         return Screw(w, v, type_)
+    if type_ == "polynomial":
+        w, v = (Vector(*part) for part in (table.numbers("screw", 6)[:3], table.numbers("screw", 6)[3:]))
+        unit = table.entries.get("unit", "rad")
+        if unit not in ("rad", "m"):
+            raise table.error(f"unit is that of the coordinate, 'rad' or 'm', not {unit!r:.40}")
+        return PolynomialScrew(Screw(w, v), tuple(table.numbers("coefficients")), (unit,))
     simple: dict[str, JointKind] = {"fixed": Fixed(), "spherical": Spherical(), "free": Free()}
     if type_ in simple:
         return simple[type_]
@@ -565,6 +573,9 @@ def _axes_entry(kind: JointKind) -> dict[str, Any]:
             return {"axis": _floats(kind.parts[2].angular)}
         second = {"axis2": _floats(kind.parts[1].angular)} if kind.name == "universal" else {}
         return {"axis": _floats(kind.parts[0].angular), **second}
+    if isinstance(kind, PolynomialScrew):
+        screw, coefficients = kind.screw.table(), kind.coefficients
+        return {"screw": _floats(screw), "coefficients": _floats(coefficients), "unit": kind.units[0]}
     if kind.name in KINDS:
         return dict(KINDS[kind.name].write(kind))
     if not isinstance(kind, Fixed | Spherical | Free):

@@ -27,7 +27,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_state, refuse_zero_quaternions
 from chainrule.display.text import lines_of
 from chainrule.errors import ModelError, ShapeError, UnknownNameError, quoted, short_repr
-from chainrule.model import Free, Joint, Spherical
+from chainrule.model import Free, Joint, Mimic, Spherical
 from chainrule.spatial import Quaternion, Rotation, Transform, Vector
 from chainrule.spatial.scalar import atan2, cos, sin
 
@@ -140,8 +140,7 @@ class StateOrder:
 
     def _position_to(self, joint: Joint, slot: JointSlot, q: Array) -> Columns:
         if joint.mimic is not None:
-            at = self.robot.model.layout.by_joint[joint.mimic.joint].q.start
-            return _on_circle(joint.mimic.multiplier * q[..., at] + joint.mimic.offset, slot)
+            return _on_circle(self._followed(joint, joint.mimic, q)[0], slot)
         own = _columns(q, self.robot.model.layout.by_joint[joint.name].q)
         if len(own) == 1:
             return _on_circle(own[0], slot)
@@ -199,7 +198,12 @@ class StateOrder:
             turned = Vector(*acceleration[3:]) + w.cross(u) if self.convention.linear_in_world else None
             return self._twist_to(R, [*acceleration[:3], *(acceleration[3:] if turned is None else turned)], joint)
 
-        return self._rates_to(own_q, own_a, convert)
+        out = self._rates_to(own_q, own_a, convert)
+        for joint, slot in self.pairs:
+            if joint.mimic is not None:
+                leader = self.robot.model.layout.by_joint[joint.mimic.joint].v.start
+                out[..., slot.v.start] += self._followed(joint, joint.mimic, own_q)[2] * own_v[..., leader] ** 2
+        return out
 
     def a_from(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """The acceleration (..., nv) of the other's acceleration a, at its configuration q and velocity v."""
@@ -231,7 +235,7 @@ class StateOrder:
         for joint, slot in self.pairs:
             if joint.mimic is not None:
                 leader = self.robot.model.layout.by_joint[joint.mimic.joint].v.start
-                out[..., leader] += joint.mimic.multiplier * theirs[..., slot.v.start]
+                out[..., leader] += self._followed(joint, joint.mimic, own_q)[1] * theirs[..., slot.v.start]
         return out
 
     def _rates_to(self, q: Array, rates: Array, convert: Callable[[Rotation, Columns, Joint], Columns]) -> Array:
@@ -239,7 +243,7 @@ class StateOrder:
         for joint, slot in self.pairs:
             if joint.mimic is not None:
                 leader = self.robot.model.layout.by_joint[joint.mimic.joint].v.start
-                out[..., slot.v.start] = joint.mimic.multiplier * rates[..., leader]
+                out[..., slot.v.start] = self._followed(joint, joint.mimic, q)[1] * rates[..., leader]
                 continue
             own = _columns(rates, self.robot.model.layout.by_joint[joint.name].v)
             if isinstance(joint.kind, Free):
@@ -276,6 +280,10 @@ class StateOrder:
 
     # --- shared ---
 
+    def _followed(self, joint: Joint, rule: Mimic, q: Array) -> tuple[Any, Any, Any]:
+        """A mimic joint's coordinate in the configuration q, and its derivatives by that of the joint it follows."""
+        return joint.follow(q[..., self.robot.model.layout.by_joint[rule.joint].q.start])
+
     def _independent(self) -> Iterator[tuple[Joint, JointSlot]]:
         return ((joint, slot) for joint, slot in self.pairs if joint.mimic is None)
 
@@ -292,8 +300,7 @@ class StateOrder:
         for joint, slot in self.pairs:
             if joint.mimic is None or slot.nq != 1:
                 continue
-            at = self.robot.model.layout.by_joint[joint.mimic.joint].q.start
-            apart = np.abs(joint.mimic.multiplier * q[..., at] + joint.mimic.offset - theirs[..., slot.q.start])
+            apart = np.abs(self._followed(joint, joint.mimic, q)[0] - theirs[..., slot.q.start])
             if (apart > MIMIC_TOLERANCE).any():
                 raise ShapeError(
                     f"q_from: joint {joint.name!r} follows {joint.mimic.joint!r}, and is off by {np.nanmax(apart):.3g} "

@@ -267,6 +267,50 @@ class Screw(RealCoordinates, ConstantColumns, ArrayOfScalars):
 
 
 @dataclass(frozen=True)
+class PolynomialScrew(RealCoordinates):
+    """A screw whose angle or distance is a polynomial of the coordinate: T(q) = e^([S] P(q)), P(q) = sum c_k q^k.
+
+    With `Mimic` it is a joint that follows another one by a polynomial, as the slides of a knee follow its angle.
+
+    >>> slide = PolynomialScrew(Screw.prismatic((1, 0, 0)), (0.0, 0.1, -0.02))
+    >>> slide.transform([0.5]).translation.x
+    0.045
+    """
+
+    screw: Screw
+    coefficients: tuple[Scalar, ...]
+    """c_0, c_1, ..: rad or m for each power of the coordinate's unit."""
+    units: tuple[str, ...] = ("rad",)
+
+    name = "polynomial"
+    nv = 1
+
+    def curve(self, q: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+        """P(q), P'(q) and P''(q), by Horner's rule."""
+        value: Scalar = 0
+        slope: Scalar = 0
+        half: Scalar = 0
+        for c in reversed(self.coefficients):
+            value, slope, half = value * q + c, slope * q + value, half * q + slope
+        return value, slope, 2 * half
+
+    def transform(self, q: Scalars) -> Transform:
+        return self.screw.exp(self.curve(q[0])[0])
+
+    def columns(self, q: Scalars) -> Sequence[Twist]:
+        return [self.screw.motion * self.curve(q[0])[1]]
+
+    def columns_rate(self, q: Scalars, qd: Scalars) -> Sequence[Twist]:
+        return [self.screw.motion * (self.curve(q[0])[2] * qd[0])]
+
+    def map(self, f: Lift) -> PolynomialScrew:
+        made, per = "1" if self.screw.turns else "m", self.units[0] == "m"
+        units = [f"{made}/m^{k}" if per and k else made for k in range(len(self.coefficients))]
+        numbers = tuple(f(c, unit) for c, unit in zip(self.coefficients, units, strict=True))
+        return replace(self, screw=self.screw.map(f), coefficients=numbers)
+
+
+@dataclass(frozen=True)
 class Fixed(RealCoordinates, ConstantColumns):
     """No motion."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from chainrule.errors import ModelError
 from chainrule.model.friction import FrictionLaw
-from chainrule.model.joints import Composite, Fixed, JointKind, Moved, Screw
+from chainrule.model.joints import Composite, Fixed, JointKind, Moved, PolynomialScrew, Screw
 from chainrule.model.lifting import Lift, lift_transform, lift_vector
 from chainrule.spatial import (
     Inertia,
@@ -206,6 +206,15 @@ class Joint:
     @property
     def type(self) -> str:
         return self.kind.name
+
+    def follow(self, x: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+        """The coordinate of a joint that follows another one, where that is at x, and its two derivatives by x."""
+        rule = self.mimic or Mimic(self.name)
+        y, slope = rule.multiplier * x + rule.offset, rule.multiplier
+        if isinstance(self.kind, PolynomialScrew):
+            value, first, second = self.kind.curve(y)
+            return value, first * slope, second * slope * slope
+        return y, slope, 0
 
     @property
     def screws(self) -> tuple[Screw, ...]:

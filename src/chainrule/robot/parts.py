@@ -17,7 +17,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.display.text import Table, lines_of, table_lines, terminal_columns
 from chainrule.display.words import PARTS, unknown_attribute
 from chainrule.errors import UnknownAttributeError, UnknownNameError, visible
-from chainrule.model import Composite, Dof, Frame, Joint, Link, Model, Moved, Screw
+from chainrule.model import Composite, Dof, Frame, Joint, Link, Model, Moved, PolynomialScrew, Screw
 from chainrule.spatial import Transform
 
 T = TypeVar("T", Link, Joint, Frame)
@@ -354,7 +354,11 @@ class JointView(PlacedView[Joint]):
             lines.append(f"  offset    {position(joint.kind.offset)}, of the child in the joint's frame")
         if joint.mimic:
             m = joint.mimic
-            lines.append(f"  follows   {m.joint!r}: {short(m.multiplier)} times it, plus {short(m.offset)}")
+            if isinstance(joint.kind, PolynomialScrew):
+                powers = ", ".join(short(c) for c in joint.kind.coefficients)
+                lines.append(f"  follows   {m.joint!r} by a polynomial, whose coefficients are {powers}")
+            else:
+                lines.append(f"  follows   {m.joint!r}: {short(m.multiplier)} times it, plus {short(m.offset)}")
         names = joint.kind.velocity_names
         for name, unit, dof in zip(names, joint.kind.units, joint.dofs, strict=True):
             lines += [f"  {line}" if not name else f"  {name}: {line}" for line in _dof_lines(dof, unit)]
