@@ -73,7 +73,9 @@ def test_they_are_written_and_read_again() -> None:
         pytest.param("<joint joint1='hip' joint2='x' polycoef='0 1 1'/>", ("knee",), id="a polynomial of one"),
         pytest.param("<joint joint1='x' joint2='hip' polycoef='0 2'/>", ("knee",), id="the other way round"),
         pytest.param("<joint joint1='knee' polycoef='.3'/>", ("hip",), id="the leader is held"),
-        pytest.param("<joint joint1='x' joint2='knee' polycoef='.001 .02 -.01 .004 .002'/>", ("hip", "knee"), id="twice"),
+        pytest.param(
+            "<joint joint1='x' joint2='knee' polycoef='.001 .02 -.01 .004 .002'/>", ("hip", "knee"), id="twice"
+        ),
     ],
 )
 def test_couplings_of_couplings(more: str, names: tuple[str, ...]) -> None:
@@ -83,7 +85,9 @@ def test_couplings_of_couplings(more: str, names: tuple[str, ...]) -> None:
 
 
 def test_what_cannot_be_modelled_is_noted() -> None:
-    with pytest.warns(cr.ModelWarning, match="joint 'roll' follows 'knee' by a polynomial of degree 2: limits, friction"):
+    with pytest.warns(
+        cr.ModelWarning, match="joint 'roll' follows 'knee' by a polynomial of degree 2: limits, friction"
+    ):
         cr.load(knee("damping='2'"))
     with pytest.warns(cr.ModelWarning, match="equality constraint 3 is not modelled: joint 'x' moves without it"):
         cr.load(knee(more="<joint joint1='x' joint2='roll' polycoef='0 1 1'/>"))

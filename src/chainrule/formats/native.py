@@ -58,8 +58,8 @@ SCREWS = ("revolute", "continuous", "prismatic", "helical", "screw")
 PASSIVE = "passive"
 """The key that says that nothing drives a joint: passive = true is the same as effort = 0."""
 JOINT_KEYS = (
-    "name", "type", "parent", "child", "origin", "axis", "axis2", "pitch", "screw", "coefficients", "unit", "offset", "dh", "mimic", "dof",
-    *DOF_NUMBERS, PASSIVE,
+    "name", "type", "parent", "child", "origin", "axis", "axis2", "pitch", "screw", "coefficients", "unit", "offset",
+    "dh", "mimic", "dof", *DOF_NUMBERS, PASSIVE,
 )  # fmt: skip
 
 

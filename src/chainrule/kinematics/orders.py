@@ -140,7 +140,7 @@ class StateOrder:
 
     def _position_to(self, joint: Joint, slot: JointSlot, q: Array) -> Columns:
         if joint.mimic is not None:
-            return _on_circle(self._followed(joint, joint.mimic, q)[0], slot)
+            return _on_circle(self._of_follower(joint, joint.mimic, q)[0], slot)
         own = _columns(q, self.robot.model.layout.by_joint[joint.name].q)
         if len(own) == 1:
             return _on_circle(own[0], slot)
@@ -202,7 +202,7 @@ class StateOrder:
         for joint, slot in self.pairs:
             if joint.mimic is not None:
                 leader = self.robot.model.layout.by_joint[joint.mimic.joint].v.start
-                out[..., slot.v.start] += self._followed(joint, joint.mimic, own_q)[2] * own_v[..., leader] ** 2
+                out[..., slot.v.start] += self._of_follower(joint, joint.mimic, own_q)[2] * own_v[..., leader] ** 2
         return out
 
     def a_from(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
@@ -235,7 +235,7 @@ class StateOrder:
         for joint, slot in self.pairs:
             if joint.mimic is not None:
                 leader = self.robot.model.layout.by_joint[joint.mimic.joint].v.start
-                out[..., leader] += self._followed(joint, joint.mimic, own_q)[1] * theirs[..., slot.v.start]
+                out[..., leader] += self._of_follower(joint, joint.mimic, own_q)[1] * theirs[..., slot.v.start]
         return out
 
     def _rates_to(self, q: Array, rates: Array, convert: Callable[[Rotation, Columns, Joint], Columns]) -> Array:
@@ -243,7 +243,7 @@ class StateOrder:
         for joint, slot in self.pairs:
             if joint.mimic is not None:
                 leader = self.robot.model.layout.by_joint[joint.mimic.joint].v.start
-                out[..., slot.v.start] = self._followed(joint, joint.mimic, q)[1] * rates[..., leader]
+                out[..., slot.v.start] = self._of_follower(joint, joint.mimic, q)[1] * rates[..., leader]
                 continue
             own = _columns(rates, self.robot.model.layout.by_joint[joint.name].v)
             if isinstance(joint.kind, Free):
@@ -280,7 +280,7 @@ class StateOrder:
 
     # --- shared ---
 
-    def _followed(self, joint: Joint, rule: Mimic, q: Array) -> tuple[Any, Any, Any]:
+    def _of_follower(self, joint: Joint, rule: Mimic, q: Array) -> tuple[Any, Any, Any]:
         """A mimic joint's coordinate in the configuration q, and its derivatives by that of the joint it follows."""
         return joint.follow(q[..., self.robot.model.layout.by_joint[rule.joint].q.start])
 
@@ -300,7 +300,7 @@ class StateOrder:
         for joint, slot in self.pairs:
             if joint.mimic is None or slot.nq != 1:
                 continue
-            apart = np.abs(self._followed(joint, joint.mimic, q)[0] - theirs[..., slot.q.start])
+            apart = np.abs(self._of_follower(joint, joint.mimic, q)[0] - theirs[..., slot.q.start])
             if (apart > MIMIC_TOLERANCE).any():
                 raise ShapeError(
                     f"q_from: joint {joint.name!r} follows {joint.mimic.joint!r}, and is off by {np.nanmax(apart):.3g} "
