@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
+from chainrule.compile.subtape import subtape
 from chainrule.compile.tape import Instruction, Tape, Value
 
 HALF_PI = (1.570796325802803, 9.920935739593517e-10, 5.721188726109832e-18)
@@ -45,7 +47,9 @@ def with_portable_trigonometry(tape: Tape) -> Tape:
             moved.append(angle.sine() if instruction.operation == "sin" else angle.cosine())
         else:
             moved.append(writer.add(instruction._replace(operands=operands)))
-    return replace(tape, instructions=tuple(writer.instructions), outputs=tuple(moved[v] for v in tape.outputs))
+    outputs = tuple(moved[v] for v in tape.outputs)
+    used = subtape(replace(tape, instructions=tuple(writer.instructions), outputs=outputs), outputs)
+    return replace(used, is_reproducible=tape.is_reproducible)
 
 
 class _Writer:
@@ -117,8 +121,8 @@ class _Angle:
 class Reproducible:
     """A function of lists of scalars whose tape gives the same numbers, bit by bit, wherever it is carried out."""
 
-    def __init__(self, function: Callable[..., object]) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
-    def __call__(self, *arguments: object) -> object:
+    def __call__(self, *arguments: Any) -> Any:
         return self.function(*arguments)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainrule.arguments import Array
+from chainrule.arguments import Array, real_array, together
 from chainrule.compile.backend import Traceable, active
 from chainrule.compile.portable import Reproducible
 from chainrule.compile.tape import Tape
@@ -132,9 +132,9 @@ class Running:
 
     def __init__(self, tick: Tick) -> None:
         self.tick, self.count = tick, 0
-        self._memory = tick.memory
-        self._times = np.zeros(2)
-        self._reference = tick.reference
+        self.memory = tick.memory
+        """The memory after the last tick."""
+        self._period, self._reference, self._times = tick.period, tick.reference, np.zeros(2)
         self._parameters = [np.ascontiguousarray(tick.parameters)] if len(tick.parameters) else []
         ends = np.cumsum([len(signal.names) for signal in tick.outputs]).tolist()
         self._outputs = [slice(a, b) for a, b in zip([0, *ends], ends, strict=False)]
@@ -146,32 +146,36 @@ class Running:
     def _read(self, *given: ArrayLike) -> list[Array]:
         """The arguments as arrays, numbers of joints by their names too."""
         tick = self.tick
-        read = [
-            np.asarray(value, dtype=float)
+        read = {
+            signal.name: real_array(value, f"{tick.kind}: {signal.name}").astype(float)
             if signal.quantity is None
             else read_joints(tick.robot, value, signal.quantity, f"{tick.kind}: {signal.name}")
             for signal, value in zip(tick.inputs, given, strict=False)
-        ]
-        return [*read, *(np.asarray(value, dtype=float) for value in given[len(read) :])]
+        }
+        rest = {f"argument {k}": np.asarray(given[k], dtype=float) for k in range(len(read), len(given))}
+        return together(read | rest, tick.kind)
+
+    def advance(self, *inputs: Any) -> Array:
+        """The outputs at the time of this tick, one after the other in one array."""
+        times = self._times
+        times[1] = t = self.count * self._period
+        if self._reference is None:
+            rest = (times, *self._parameters)
+        else:
+            row, times[0] = self._reference.at(t)
+            rest = (row, times, *self._parameters)
+        self.count += 1
+        if not self.memory.size:
+            return self._function(*inputs, *rest)
+        found = self._function(*inputs, self.memory, *rest)
+        self.memory = found[..., self._end :]
+        return found[..., : self._end]
 
     def __call__(self, *inputs: Any) -> tuple[Array, ...]:
         """The outputs at the time of this tick."""
-        times, reference = self._times, self._reference
-        times[1] = t = self.count * self.tick.period
-        rest = [self._memory] if len(self._memory) else []
-        if reference is not None:
-            row, times[0] = reference.at(t)
-            rest.append(row)
-        found = self._function(*inputs, *rest, times, *self._parameters)
-        self.count += 1
-        self._memory = found[self._end :]
-        return tuple(found[part] for part in self._outputs)
-
-    @property
-    def memory(self) -> Array:
-        """The memory after the last tick."""
-        return self._memory
+        found = self.advance(*inputs)
+        return tuple(found[..., part] for part in self._outputs)
 
     def reset(self) -> None:
         """Begin again, at tick 0 with the memory of the start."""
-        self.count, self._memory = 0, self.tick.memory
+        self.count, self.memory = 0, self.tick.memory
