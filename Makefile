@@ -110,8 +110,8 @@ clean: ## removes the environment and all caches
 tools: ## gcc, g++ and Chromium, which tests use, from Debian if missing
 	@.ci/tools gcc g++ chromium
 
-languages: ## Octave and LaTeX, in which tests run exported code and compile documents, from Debian if missing
-	@.ci/tools octave-cli pdflatex
+languages: ## Octave, Node, Rust and LaTeX, in which tests run exported code and compile documents, from Debian if missing
+	@.ci/tools octave-cli node cargo pdflatex
 
 AXE := axe-core@4.14.1
 axe: ## axe-core, by which the site's accessibility is tested, from npm

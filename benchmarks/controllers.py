@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import itertools
 import tempfile
 import time
 from collections.abc import Callable
@@ -35,6 +36,12 @@ def called(robot: cr.Robot) -> dict[str, Callable[[], object]]:
     }
     calls: dict[str, Callable[[], object]] = {"inverse dynamics": lambda: robot.inverse_dynamics(q, qd, zero)}
     calls |= {name: (lambda law=law: law(0.5, q, qd)) for name, law in controllers.items()}
+    times = itertools.count()
+    sampled = cr.Sampled(controllers["computed torque, motion"], 1e-3)
+    calls["computed torque, motion, sampled"] = lambda: sampled(1e-3 * next(times), q, qd)
+    path = robot.pose(robot.home() + 0.2 * np.sin(np.linspace(0.0, 2 * np.pi, 1000))[:, None] * np.ones(robot.nq))
+    stream = robot.ik.stream(itertools.cycle(list(path)), robot.home())
+    calls["inverse kinematics, stream of poses"] = lambda: next(stream)
     if importlib.util.find_spec("pinocchio"):
         import pinocchio
 

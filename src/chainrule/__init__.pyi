@@ -39,6 +39,7 @@ from chainrule.kinematics.pose_vectors import pose_from_vector as pose_from_vect
 from chainrule.kinematics.pose_vectors import vector_from_pose as vector_from_pose
 from chainrule.kinematics.workspace_map import WorkspaceMap as WorkspaceMap
 from chainrule.model.joints import Screw as Screw
+from chainrule.realtime.export import export as export
 from chainrule.robot.bodies import rigid_body as rigid_body
 from chainrule.robot.body_points import body_points as body_points
 from chainrule.robot.builder import Builder as Builder

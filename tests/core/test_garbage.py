@@ -302,6 +302,12 @@ RIGHT: dict[str, dict[str, Any]] = {
     "Impacts": {"restitution": 0.5},
     "DifferentialDrive": {"radius": 0.1, "separation": 0.5},
     "Sampled": {"law": lambda t, q, qd: np.zeros(2), "period": 0.01},
+    "export": {
+        "law": cr.GravityCompensation(cr.load("planar_2r")),
+        "target": "python",
+        "path": "out.py",
+        "rate": 100.0,
+    },
     "set_threads": {"count": 1},
     "odometry": {"controls": np.zeros((2, 2)), "dt": 0.1},
     "pose_after": {"pose": np.zeros(3), "displacement": np.zeros(3)},

@@ -103,3 +103,17 @@ def test_an_order_of_angles_is_of_pose_vectors_alone():
         arm.inverse_kinematics(np.zeros(6), order="zzz")
     with pytest.raises(cr.ShapeError, match="more than one turn; if it is in degrees"):
         arm.inverse_kinematics([0.4, 0.1, 0.3, 0, 180, 0], order="zyz")
+
+
+@pytest.mark.parametrize("options", [{}, {"task": "position"}, {"tolerance": 1e-4, "restarts": 2}])
+def test_a_stream_is_a_chain_of_calls(options):
+    robot, q = cr.load("panda"), cr.load("panda").home()
+    path = q + 0.1 * np.sin(np.linspace(0, 3, 12))[:, None] * np.arange(7)
+    poses = [*robot.pose(path), np.full((4, 4), np.nan), robot.pose(q), robot.pose(q).tolist()]
+    poses[5] = poses[5] + 10.0 * (np.arange(4) == 3) * np.array([[1.0], [0], [0], [0]])  # out of reach
+    for target, found in zip(poses, robot.ik.stream(poses, q, **options), strict=True):
+        expected = robot.inverse_kinematics(target, q, **{"restarts": 0} | options)
+        assert np.array_equal(found.q, expected.q)
+        assert found.success == expected.success
+        assert found.reason == expected.reason
+        q = expected.q

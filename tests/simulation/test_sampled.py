@@ -227,3 +227,64 @@ def test_pure_functions_are_not_warned_about():
     ARM.simulate(
         np.zeros((3, 2)), None, 0.05, lambda t, q, qd: -qd, integrator="dop853", external=wrenches, frame="body"
     )
+
+
+PANDA = cr.load("panda")
+HOME = PANDA.home()
+MOTION = cr.plan(PANDA, [HOME, HOME + 0.003, HOME - 0.002], times=[0, 0.03, 0.07])
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        cr.GravityCompensation(PANDA),
+        cr.ComputedTorque(PANDA, MOTION, kp=4000.0),
+        cr.PID(PANDA, MOTION, limit=3.0),
+        cr.Impedance(PANDA, PANDA.pose(HOME)),
+        cr.OperationalSpace(PANDA, cr.plan_pose([PANDA.pose(HOME), PANDA.pose(HOME + 0.001)], times=[0, 0.05])),
+    ],
+    ids=lambda law: type(law).__name__,
+)
+@pytest.mark.parametrize("rate_limit", [None, 500.0])
+def test_a_call_in_a_loop_of_ones_own_is_the_simulation_to_the_last_bit(law, rate_limit):
+    sampled = cr.Sampled(law, 0.001, rate_limit=rate_limit)
+    motion = PANDA.simulate(HOME + 0.05, None, 0.08, sampled, integrator=cr.RK4(0.001))
+    torques = [sampled(k * 0.001, motion.q[k], motion.qd[k]) for k in range(80)]
+    assert_array_equal(torques, motion.tau[:80])
+    if rate_limit:
+        assert np.abs(np.diff(torques, axis=0, prepend=0)).max() <= 0.5 * (1 + 1e-12)
+        unlimited = cr.Sampled(law, 0.001)
+        assert np.abs(torques[0] - unlimited(0.0, motion.q[0], motion.qd[0])).max() > 0.5
+
+
+@pytest.mark.parametrize("options", [{"delay": 0.025}, {"noise": 0.01, "quantization": 1e-3, "seed": 4}])
+def test_a_call_has_the_delay_and_the_sensors_of_the_simulation(options):
+    sampled = cr.Sampled(LAW, PERIOD, **options)
+    motion = ARM.simulate([0, 0], None, 0.2, sampled, integrator=cr.RK4(0.005))
+    called = [sampled(t, q, qd) for t, q, qd in zip(motion.t, motion.q, motion.qd, strict=True)]
+    assert_allclose(called[:-1], motion.tau[:-1], atol=1e-12)
+
+
+def test_a_call_holds_the_torque_and_calls_functions_once_a_period():
+    times = []
+
+    def law(t, q, qd):
+        times.append(t)
+        return [t, 0.0]
+
+    sampled = cr.Sampled(law, 0.01)
+    torques = [sampled(t, [0, 0], [0, 0])[0] for t in (0.0, 0.004, 0.0099, 0.01, 0.013, 0.05)]
+    assert_allclose(torques, [0.0, 0.0, 0.0, 0.01, 0.01, 0.05])
+    assert_allclose(times, [0.0, 0.01, 0.05])
+    with pytest.raises(cr.ShapeError, match=r"after a call at 0.05 s; call reset\(\)"):
+        sampled(0.0, [0, 0], [0, 0])
+    sampled.reset()
+    assert sampled(0.0, [0, 0], [0, 0])[0] == 0.0
+
+
+@pytest.mark.parametrize("rate_limit", [0.0, -1.0, [1.0, np.nan], [[1.0]], "fast"])
+def test_a_rate_limit_is_positive(rate_limit):
+    with pytest.raises(cr.ChainruleError, match="rate_limit"):
+        cr.Sampled(LAW, PERIOD, rate_limit=rate_limit)
+    with pytest.raises(cr.ShapeError, match="rate_limit must be one number or 2"):
+        ARM.simulate([0, 0], None, 0.1, cr.Sampled(LAW, PERIOD, rate_limit=[1.0, 2.0, 3.0]))

@@ -409,6 +409,7 @@ class CompilingBackend:
 
     def outlined_call(self, key: Hashable, label: str) -> OutlinedCall:
         """Calls of generalized ufuncs, one for each function."""
+        from chainrule.compile.portable import Reproducible
         from chainrule.compile.program import unflatten
 
         made: dict[tuple[str, tuple[int, ...]], Callable[..., Array]] = {}
@@ -417,7 +418,9 @@ class CompilingBackend:
             flat = [x for part in arguments for x in part]
             lengths = tuple(map(len, arguments))
             if (name, lengths) not in made:
-                source = Traceable(lambda x: compute(*unflatten(x, lengths)), (key, name, lengths), label, name)
+                function: ScalarFunction = lambda x: compute(*unflatten(x, lengths))  # noqa: E731
+                function = Reproducible(function) if isinstance(compute, Reproducible) else function
+                source = Traceable(function, (key, name, lengths), label, name)
                 made[name, lengths] = self.function(source, (len(flat),))
             return scalars_of(made[name, lengths](columns(flat, (len(flat[0]),))))
 

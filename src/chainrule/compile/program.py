@@ -7,10 +7,11 @@ compiled once, however often it is called, and what lies between two calls becom
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from chainrule.compile.graph import Graph, Node
+from chainrule.compile.portable import Reproducible
 from chainrule.compile.tape import Tape
 
 Symbols = Sequence[Any]
@@ -19,7 +20,8 @@ Symbols = Sequence[Any]
 def trace_function(function: Callable[..., Symbols], lengths: Sequence[int]) -> Tape:
     """The tape of a function of lists with these lengths."""
     graph = Graph()
-    return graph.tape(lengths, function(*graph.inputs(lengths)))
+    tape = graph.tape(lengths, function(*graph.inputs(lengths)))
+    return replace(tape, is_reproducible=isinstance(function, Reproducible))
 
 
 def unflatten(values: Symbols, lengths: Sequence[int]) -> list[Symbols]:

@@ -58,6 +58,8 @@ class Tape:
     outputs: tuple[Value, ...]
     meanings: tuple[str, ...] = ()
     """Each argument and then the result in words, where somebody has given them: for people who read exported code."""
+    is_reproducible: bool = False
+    """Whether every operation is rounded by itself, and sines are plain arithmetic: `compile/portable.py`."""
 
     def walk(
         self,

@@ -61,12 +61,16 @@ MARK = c.MARK
 def write(
     target: Target, path: Path, tapes: Mapping[str, Tape], about: Mapping[str, Any], *, overwrite: bool = False
 ) -> list[Path]:
-    """Write the files of a target, and return their paths.
+    """Write the files of a target, and return their paths."""
+    return write_files(target.files(path, tapes, about), overwrite=overwrite)
+
+
+def write_files(texts: Mapping[Path, str], *, overwrite: bool = False) -> list[Path]:
+    """Write files, and return their paths.
 
     Files that chainrule has written are replaced; others only if `overwrite` says so. Every file is written beside its
     place and moved there when it is complete.
     """
-    texts = target.files(path, tapes, about)
     foreign = [file for file in texts if not overwrite and _is_foreign(file)]
     if foreign:
         raise ShapeError(

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from hashlib import sha256
 from importlib import import_module
+from pathlib import Path
+from traceback import FrameSummary, walk_tb
 from typing import Any
 
 import numpy as np
@@ -90,7 +92,21 @@ def trace_of_user(
         return TracedFunction.of(function, lengths)
     except Exception as error:
         reason = (str(error).splitlines() or [""])[-1]
-        raise ShapeError(f"{what} cannot be traced: {type(error).__name__}: {reason:.160}. {advice}") from error
+        line = _line_of_user(error)
+        raise ShapeError(f"{what} cannot be traced{line}: {type(error).__name__}: {reason:.160}. {advice}") from error
+
+
+def _line_of_user(error: Exception) -> str:
+    """The last line outside of this library and NumPy that was carried out before an error."""
+    lines = [
+        FrameSummary(frame.f_code.co_filename, number, frame.f_code.co_name)
+        for frame, number in walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in ("chainrule", "numpy")
+    ]
+    if not lines:
+        return ""
+    last = lines[-1]
+    return f", at line {last.lineno} of {Path(last.filename).name}" + f" ({last.line:.60})" * bool(last.line)
 
 
 def refuse_difference(

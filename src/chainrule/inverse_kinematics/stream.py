@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from chainrule.core.at import unbind
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError, short_repr
-from chainrule.inverse_kinematics.solve import inverse_kinematics
+from chainrule.inverse_kinematics.request import SearchRequest, target_numbers
+from chainrule.inverse_kinematics.solve import inverse_kinematics, solve
 from chainrule.kinematics.configurations import home
 
 if TYPE_CHECKING:
@@ -53,7 +57,18 @@ def stream(
             f"stream: targets must be a sequence or an iterator of targets, got {short_repr(targets)}"
         ) from None
     q = home(robot) if q0 is None else q0
+    request: SearchRequest | None = None
     for target in each:
-        result = inverse_kinematics(robot, target, q, link, restarts=restarts, **options)
+        if request is not None and type(target) is np.ndarray:
+            numbers = target_numbers(request.problem.goals[0], target, "inverse_kinematics: target")
+            result = solve(robot, request, numbers, q)
+        else:
+            result = inverse_kinematics(robot, target, q, link, restarts=restarts, **options)
+            if type(target) is np.ndarray and not PER_CALL & options.keys() and unbind(robot)[1] is None:
+                request = SearchRequest.read(robot, "stream", target, link, restarts=restarts, **options)[0]
         q = result.q
         yield result
+
+
+PER_CALL = {"order", "history", "device", "parameters"}
+"""Options that are not part of a request, which is read once for a stream."""

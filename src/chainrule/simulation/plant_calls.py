@@ -7,6 +7,7 @@ from functools import partial
 
 from chainrule.algorithms.sticking import Slip, loop_sticking_pass, sticking_pass
 from chainrule.compile.backend import Backend, OutlinedCall, active
+from chainrule.compile.portable import Reproducible
 from chainrule.simulation.plant import Plant, Rates, Scalars
 from chainrule.simulation.sampled import sample_sources
 from chainrule.spatial import Scalar
@@ -92,7 +93,7 @@ class PlantCalls:
 
     def sample(self, q: Scalars, v: Scalars, x: Scalars, s: Scalars) -> Scalars:
         """The further states x after laws are sampled, if the signals say that this is the time."""
-        return self.call("sample", partial(sample_sources, self.plant), q, v, x, s, self.p)
+        return self.call("sample", Reproducible(partial(sample_sources, self.plant)), q, v, x, s, self.p)
 
 
 def _count(values: Scalars) -> Scalar:

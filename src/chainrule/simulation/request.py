@@ -38,13 +38,14 @@ from chainrule.loops.constraints import velocity_terms as constraint_velocity_te
 from chainrule.loops.mobility import refuse_immobile
 from chainrule.loops.motion import consistent_velocity
 from chainrule.model.parameters import with_parameters
+from chainrule.simulation.digital_law import effort_limits
 from chainrule.simulation.events import Event
 from chainrule.simulation.impacts import Impacts, Stops
 from chainrule.simulation.integrators import Integrator
 from chainrule.simulation.plant import Plant
 from chainrule.simulation.prescribed import PrescribedMotion, refuse_dependent
 from chainrule.simulation.sampled import Sampled, SampledSource
-from chainrule.simulation.sources import CalledSource, ControllerSource, Samples, Source
+from chainrule.simulation.sources import CalledSource, ControllerSource, Samples, Source, is_controller
 from chainrule.simulation.traceable import TracedSource, traceable
 
 LIMIT_TOLERANCE = 1e-9
@@ -430,7 +431,7 @@ class SourceReader:
             refuse_other_robot(value, self.robot)
             return ControllerSource(value, self.robot.nv)
         if isinstance(value, Sampled):
-            return self._sampled_source(value, self.torque(value.law, within_limits))
+            return self._sampled_source(value, self.torque(value.law, within_limits), within_limits)
         source = self._read(value, self.robot.nv, "torque", names, undriven)
         if isinstance(source, Samples):
             source.refuse_undriven(source.values, undriven, names)
@@ -458,12 +459,13 @@ class SourceReader:
             sources[tip].is_reaction = True
         return sources
 
-    def _sampled_source(self, value: Sampled, law: Source) -> Source:
+    def _sampled_source(self, value: Sampled, law: Source, within_limits: bool = False) -> Source:
         """The source of a law that is sampled; its memory is reset."""
         reset = getattr(value.law, "reset", None)
         if callable(reset):
             reset()
-        return SampledSource(value, law, merged_model(self.robot), self.batch)
+        limits = effort_limits(self.robot) if within_limits and value.rate_limit is not None else None
+        return SampledSource(value, law, merged_model(self.robot), self.batch, limits)
 
     def _read(self, value: Any, size: int, what: str, names: Sequence[str], undriven: Sequence[int] = ()) -> Source:
         """A source of `size` numbers that is not a controller."""
@@ -536,11 +538,6 @@ def refuse_other_arguments(function: Any, what: str) -> None:
         form.bind(0.0, (), ())
     except TypeError:
         raise ShapeError(f"simulate: {what} is a function of (t, q, qd), and the given one takes {form}") from None
-
-
-def is_controller(value: Any) -> bool:
-    """Whether a value has the attributes of a controller."""
-    return hasattr(value, "torque") and hasattr(value, "signals") and not isinstance(value, type)
 
 
 def refuse_other_robot(controller: Any, robot: Mechanism, caller: str = "simulate") -> None:

@@ -7,6 +7,7 @@ Functions that only Python can call are called there, and the steps between the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,11 +18,16 @@ from chainrule.algorithms.configuration import integrate
 from chainrule.arguments import Array, number, positive, real_array, refuse_nonfinite, whole_number
 from chainrule.calls import explains_construction
 from chainrule.compile.backend import columns
+from chainrule.control.laws.direct_call import moment
+from chainrule.control.tick import Running, Tick
+from chainrule.core.derived import merged_model
+from chainrule.core.reading import read_state
 from chainrule.errors import ShapeError
 from chainrule.functions.reference import scalars_of
 from chainrule.lazy import cached_property
 from chainrule.model import Model
-from chainrule.simulation.sources import CalledSource, Source
+from chainrule.simulation.digital_law import DigitalLaw, tick_of_controller
+from chainrule.simulation.sources import CalledSource, Source, is_controller
 from chainrule.spatial import Scalar
 from chainrule.spatial.scalar import where
 
@@ -42,6 +48,9 @@ ROUNDING = 1.5 * 2.0**52
 MAX_PENDING = 1000
 """Torques on their way: a delay may be at most this many periods."""
 
+SAMPLE_ROUNDING = 1e-6
+"""How much before the start of a period a call counts as in it, as a share of the period."""
+
 NOISE_BLOCK = 256
 """Samples whose noise is drawn at once."""
 
@@ -54,6 +63,8 @@ class Sampled:
     function of (t, q, qd) is called from Python, once a period and in the order of time, so that it may have a memory:
     counters, filters, integrals, random numbers. States of a controller, such as the integral of a PID, advance by one
     step of Euler a period. If the law has a method `reset`, it is called at the start of a motion.
+
+    In a loop of one's own, `sampled(t, q, qd)` is the torque that acts at t.
 
     Parameters
     ----------
@@ -70,6 +81,9 @@ class Sampled:
         Standard deviations of the measured q and qd, as for quantization: normal, independent from sample to sample.
     seed
         Seed of the noise: the same seed gives the same noise, and every row of a batch its own.
+    rate_limit
+        The largest rate of the torques from one sample to the next, in N m/s or N/s: one number, or one for each
+        degree of freedom. The first sample starts from zero torque.
 
     Examples
     --------
@@ -91,11 +105,12 @@ class Sampled:
         quantization: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
         noise: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
         seed: int = 0,
+        rate_limit: ArrayLike | None = None,
     ) -> None:
         if isinstance(law, (type, Sampled, Source)) or not (callable(law) or hasattr(law, "torque")):
             hint = "; hold samples with cr.Samples(t, values, 'previous')" if isinstance(law, Source) else ""
             raise ShapeError(f"Sampled: law must be a controller or a function of (t, q, qd), got {law!r:.60}{hint}")
-        self.law = law
+        self.law: Any = law
         self.period = positive(period, "Sampled: period", unit="s")
         self.delay = number(delay, "Sampled: delay", "s")
         if not 0 <= self.delay <= MAX_PENDING * self.period:
@@ -104,9 +119,52 @@ class Sampled:
             )
         self.quantization, self.noise = _pair(quantization, "quantization"), _pair(noise, "noise")
         self.seed = whole_number(seed, "Sampled: seed", least=0)
+        self.rate_limit = None if rate_limit is None else _rate_limit(rate_limit)
+        self._call: SampledCall | None = None
+
+    def __call__(self, t: float, q: ArrayLike, qd: ArrayLike) -> Array:
+        """The torque (nv,) that acts at the time t, in s, where q and qd are measured.
+
+        The first call in a period evaluates the law, at the start of that period; the others return the torque that is
+        held. Torques are cut off at the robot's effort limits, as in a simulation. Compiled as `cr.export` writes it.
+        """
+        call = self._call
+        if call is None:
+            call = self._call = SampledCall(self)
+        return call(t, q, qd)
+
+    def reset(self) -> None:
+        """Begin again: the next call may be at any time, and the law is compiled as it is then."""
+        self._call = None
+        reset = getattr(self.law, "reset", None)
+        if callable(reset):
+            reset()
+
+    def tick(self, rate: float | None = None, torque_limits: bool = True) -> Tick:
+        """One sample of the law, as it runs on another computer: without noise, resolution and delay."""
+        if rate is not None and abs(positive(rate, "Sampled: rate", unit="Hz") * self.period - 1) > 1e-9:
+            raise ShapeError(f"Sampled: its period of {self.period:g} s is a rate of {1 / self.period:g}, not {rate:g}")
+        if not is_controller(self.law):
+            raise ShapeError(f"Sampled: {self.law!r:.60} knows no robot; export the function itself, with robot=...")
+        return tick_of_controller(self.law, 1 / self.period, torque_limits, self.rate_limit)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_call": None}
 
     def __repr__(self) -> str:
         return f"<Sampled {self.law!r:.60}, every {self.period:g} s>"
+
+
+def _rate_limit(value: ArrayLike) -> Array:
+    """The largest rates of torques: one number, or one for each degree of freedom."""
+    array = real_array(value, "Sampled: rate_limit").astype(float)
+    refuse_nonfinite(array, "Sampled: rate_limit")
+    if array.ndim > 1 or not (array > 0).all():
+        raise ShapeError(
+            "Sampled: rate_limit is a positive number, in N m/s or N/s, or one for each degree of freedom, got "
+            f"{value!r:.60}"
+        )
+    return array
 
 
 def _pair(value: Any, what: str) -> tuple[Array, Array] | None:
@@ -134,8 +192,19 @@ class SampledSource(Source):
 
     samples = True
 
-    def __init__(self, sampled: Sampled, law: Source, model: Model, batch: tuple[int, ...]) -> None:
+    def __init__(
+        self,
+        sampled: Sampled,
+        law: Source,
+        model: Model,
+        batch: tuple[int, ...],
+        limits: Sequence[float] | None = None,
+    ) -> None:
         super().__init__(law.size)
+        if sampled.rate_limit is not None and sampled.rate_limit.shape not in ((), (law.size,)):
+            raise ShapeError(f"Sampled: rate_limit must be one number or {law.size}, got {len(sampled.rate_limit)}")
+        self.digital = DigitalLaw(law, sampled.period, limits, sampled.rate_limit)
+        law = self.digital.law
         self.sampled, self.law, self.model = sampled, law, model
         self.calls_law = law.called
         """Whether the law is called from Python."""
@@ -158,15 +227,15 @@ class SampledSource(Source):
     def fingerprint(self) -> tuple[Hashable, ...]:
         """Everything that shapes its arithmetic."""
         options = (self.pending, self.sampled.noise is None, self.sampled.quantization is None, self.calls_law)
-        return (*super().fingerprint, *options, self.law.fingerprint)
+        return (*super().fingerprint, *options, self.digital.fingerprint)
 
     def _parameters(self) -> Array:
-        """The period, then twice the number that rounds and the resolutions, then those of the law."""
-        own = [self.sampled.period]
-        if self.sampled.quantization is not None:
-            steps = (spread(x, self.model.nv, "quantization") for x in self.sampled.quantization)
-            own += [ROUNDING, ROUNDING, *(float(x) for part in steps for x in part)]
-        theirs = np.zeros(0) if self.calls_law else self.law.parameters
+        """Twice the number that rounds and the resolutions, where there are such, then those of the law."""
+        theirs = self.digital.parameters
+        if self.sampled.quantization is None:
+            return theirs
+        steps = (spread(x, self.model.nv, "quantization") for x in self.sampled.quantization)
+        own = [ROUNDING, ROUNDING, *(float(x) for part in steps for x in part)]
         return np.concatenate([np.broadcast_to(own, (*theirs.shape[:-1], len(own))), theirs], axis=-1)
 
     # --- times ---
@@ -234,9 +303,14 @@ class SampledSource(Source):
         """The states after an instant, if this is one."""
         n, own = self.size, self.law.states
         is_sample, is_action = s[0] > 0.5, s[1] > 0.5
-        tau, rates = self._torque(q, qd, z[:own], s, p)
-        states = [where(is_sample, a + p[0] * rate, a) for a, rate in zip(z[:own], rates, strict=True)]
         acting, waiting = z[own : own + n], z[own + n :]
+        last = waiting[:n] if self.pending else acting
+        q, qd, s, p = self.measure(q, qd, s, p)
+        if self.calls_law:
+            tau, stepped = self.digital.cut_off(self._call_law(q, qd, s), last, p), z[:0]
+        else:
+            tau, stepped = self.digital(q, qd, z[:own], last, s[2:], p)
+        states = [where(is_sample, new, old) for new, old in zip(stepped, z[:own], strict=True)]
         if not self.pending:
             return [*states, *(where(is_sample, new, old) for new, old in zip(tau, acting, strict=True))]
         queue = [*tau, *waiting[: len(waiting) - n]]
@@ -244,31 +318,95 @@ class SampledSource(Source):
         acting = [where(is_action, new, old) for new, old in zip(waiting[-n:], acting, strict=True)]
         return [*states, *acting, *waiting]
 
-    def _torque(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
-        """The law at the measured state."""
-        model, at, used = self.model, 2, 1
+    def measure(self, q: Scalars, qd: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars, Scalars, Scalars]:
+        """The state as it is measured, and the signals and parameters without those of the sensors."""
+        model = self.model
         if self.sampled.noise is not None:
             noise = s[2 : 2 + 2 * model.nv]
             q = integrate(model, q, noise[: model.nv])
             qd = [v + e for v, e in zip(qd, noise[model.nv :], strict=True)]
-            at += 2 * model.nv
+            s = [*s[:2], *s[2 + 2 * model.nv :]]
         if self.sampled.quantization is not None:
-            used += 2 + 2 * model.nv
-            steps = p[3:used]
+            used = 2 + 2 * model.nv
+            steps = p[2:used]
             q = list(q)
             for coordinate in model.layout.coordinates:
                 if coordinate.velocity is not None:
                     k = coordinate.index
-                    q[k] = _round(q[k], steps[coordinate.velocity], p[1], p[2])
-            qd = [_round(v, step, p[1], p[2]) for v, step in zip(qd, steps[model.nv :], strict=True)]
-        if not self.calls_law:
-            return self.law.compute(q, qd, z, s[at:], p[used:])
+                    q[k] = _round(q[k], steps[coordinate.velocity], p[0], p[1])
+            qd = [_round(v, step, p[0], p[1]) for v, step in zip(qd, steps[model.nv :], strict=True)]
+            p = p[used:]
+        return q, qd, s, p
+
+    def _call_law(self, q: Scalars, qd: Scalars, s: Scalars) -> Scalars:
+        """The torque that Python returns at an instant, else zeros."""
         assert isinstance(self.law, CalledSource)
-        t, marks = np.ravel(s[at]), np.ravel(s[0])
+        t, marks = np.ravel(s[2]), np.ravel(s[0])
         if not marks[0]:
-            return [0 * v for v in qd[:1]] * self.size, []
+            return [0 * v for v in qd[:1]] * self.size
         rows = len(qd[0])
-        return scalars_of(self.law.call(t[:1], columns(q, (rows,)), columns(qd, (rows,)))[:, 0]), []
+        return scalars_of(self.law.call(t[:1], columns(q, (rows,)), columns(qd, (rows,)))[:, 0])
+
+
+class SampledCall:
+    """A sampled law in a loop of one's own."""
+
+    def __init__(self, sampled: Sampled) -> None:
+        self.sampled, law = sampled, sampled.law
+        self.period, self.delay = sampled.period, sampled.delay
+        self.running: Running | None = None
+        self.sensors: SampledSource | None = None
+        if is_controller(law):
+            self.running = Running(sampled.tick())
+            if sampled.noise is not None or sampled.quantization is not None:
+                model = merged_model(law.robot)
+                self.sensors = SampledSource(sampled, Source(model.nv), model, ())
+        elif sampled.noise is not None or sampled.quantization is not None or sampled.rate_limit is not None:
+            raise ShapeError(
+                "Sampled: noise, quantization and rate_limit of a function are those of a robot, which it does not "
+                "know; simulate, or sample a controller"
+            )
+        self.sample = -math.inf
+        self.tau: Array | None = None
+        self.waiting: list[tuple[float, Array]] = []
+        """Torques on their way, and when they act."""
+
+    def __call__(self, t: float, q: Any, qd: Any) -> Array:
+        period = self.period
+        try:
+            sample = math.floor((t if t.__class__ is float else moment(t)) / period + SAMPLE_ROUNDING)
+        except (ValueError, OverflowError):
+            raise ShapeError(f"Sampled: t must be a finite time in s, got {t!r:.60}") from None
+        if sample > self.sample:
+            self.sample = sample
+            tau = self._evaluate(sample, q, qd)
+            if not self.delay:
+                self.tau = tau
+                return tau
+            self.waiting.append((sample * period + self.delay, tau))
+        elif sample < self.sample:
+            raise ShapeError(
+                f"Sampled: t is {t:g} s after a call at {self.sample * period:g} s; call reset() to begin again"
+            )
+        while self.waiting and self.waiting[0][0] <= t + SAMPLE_ROUNDING * period:
+            self.tau = self.waiting.pop(0)[1]
+        if self.tau is None:
+            self.tau = np.zeros_like(self.waiting[0][1])
+        return self.tau
+
+    def _evaluate(self, sample: int, q: Any, qd: Any) -> Array:
+        """The torque of a sample."""
+        if self.running is None:
+            return real_array(self.sampled.law(sample * self.period, q, qd), "Sampled: what the law returns").astype(
+                float
+            )
+        if self.sensors is not None:
+            q, qd = read_state(self.sampled.law.robot, "Sampled", q=q, qd=qd)
+            s = self.sensors.signals(np.array([sample * self.sampled.period]), q, qd)[..., 0, :]
+            q, qd, *_ = self.sensors.measure(q.tolist(), qd.tolist(), s.tolist(), self.sensors.parameters.tolist())
+            q, qd = np.array(q, dtype=float), np.array(qd, dtype=float)
+        self.running.count = sample
+        return self.running.advance(q, qd)
 
 
 def _round(x: Scalar, step: Scalar, up: Scalar, down: Scalar) -> Scalar:

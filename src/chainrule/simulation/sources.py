@@ -243,6 +243,11 @@ class CalledSource(Source):
         return s, []
 
 
+def is_controller(value: Any) -> bool:
+    """Whether a value has the attributes of a controller."""
+    return hasattr(value, "torque") and hasattr(value, "signals") and not isinstance(value, type)
+
+
 class ControllerSource(Source):
     """A controller: an object with the attributes of `chainrule.control.Controller`."""
 

@@ -13,9 +13,9 @@ from chainrule.core.derived import backend_of, merged_fingerprint
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_argument
 from chainrule.errors import ShapeError
-from chainrule.simulation.request import is_controller, refuse_other_robot
+from chainrule.simulation.request import refuse_other_robot
 from chainrule.simulation.sampled import Sampled
-from chainrule.simulation.sources import ControllerSource, Samples
+from chainrule.simulation.sources import ControllerSource, Samples, is_controller
 from chainrule.spatial import Scalar
 
 

@@ -10,9 +10,8 @@ import numpy as np
 from chainrule.arguments import Array, is_lazy
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import read_joints
-from chainrule.simulation.request import is_controller
 from chainrule.simulation.sampled import Sampled
-from chainrule.simulation.sources import Samples
+from chainrule.simulation.sources import Samples, is_controller
 
 
 def split_torque(robot: Mechanism, torque: Any) -> tuple[Any, Any]:

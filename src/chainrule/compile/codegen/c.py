@@ -84,12 +84,12 @@ def comment(tape: Tape) -> str:
         return f"/* {', '.join(places[:-1])} in, {places[-1]}; {tape.flops()} flops */\n"
     lines = []
     for place, meaning in zip(places, tape.meanings, strict=True):
-        text = f"{place:<7} {_inert(meaning)}"
+        text = f"{place:<7} {inert(meaning)}"
         lines += textwrap.wrap(text, COMMENT_COLUMNS, initial_indent="   ", subsequent_indent=" " * 11)
     return "/*\n" + "\n".join(lines) + f"\n   {tape.flops()} flops */\n"
 
 
-def _inert(text: str) -> str:
+def inert(text: str) -> str:
     """Text without anything that could end a comment or mean something to a C compiler."""
     return re.sub(r"[^A-Za-z0-9_.,:;()^/ =+-]", "_", text)
 

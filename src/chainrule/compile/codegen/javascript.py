@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from chainrule.compile.codegen.c import CONVENTIONS, MARK, identifier
+from chainrule.compile.codegen.statements import Syntax
 from chainrule.compile.partition import partition
-from chainrule.compile.tape import SYSTEM_FUNCTIONS, Instruction, Tape, Value
+from chainrule.compile.tape import SYSTEM_FUNCTIONS, Instruction, Tape
 
 MAX_OPERATIONS = 1_000
 """Operations in one function of the text. Engines compile longer functions badly or not at all: V8 leaves those of more
@@ -47,14 +48,14 @@ def source(tapes: Mapping[str, Tape], about: Mapping[str, Any]) -> str:
     parts = [
         f"/* {MARK}\n{CONVENTIONS}\n   Functions take lists of numbers, and return a Float64Array: see `about`. */\n"
     ]
-    parts += [_function(identifier(name), tape, _names(about, name)) for name, tape in tapes.items()]
+    parts += [write_function(identifier(name), tape, _names(about, name)) for name, tape in tapes.items()]
     return "\n".join([*parts, f"export const about = {literal({**about, 'functions': facts})};\n"])
 
 
 def namespace(name: str, tapes: Mapping[str, Tape], about: Mapping[str, Any]) -> str:
     """A constant that holds the functions, for a script that is written into a page; with few spaces."""
     functions = "".join(
-        _function(identifier(function), tape, _names(about, function)) for function, tape in tapes.items()
+        write_function(identifier(function), tape, _names(about, function)) for function, tape in tapes.items()
     )
     short = SPACES.sub(r"\1", functions.replace("export function", "function"))
     return f"const {name}=(()=>{{\n{short}return{{{','.join(map(identifier, tapes))}}};\n}})();\n"
@@ -76,7 +77,7 @@ def _names(about: Mapping[str, Any], function: str) -> list[str]:
     return [argument["name"] for argument in about["functions"][function]["arguments"]]
 
 
-def _function(name: str, tape: Tape, arguments: list[str]) -> str:
+def write_function(name: str, tape: Tape, arguments: list[str]) -> str:
     """A function that checks the lengths of its arguments, and its arithmetic, in one piece or in several."""
     lines = [f"export function {name}({', '.join([*arguments, f'out = new Float64Array({len(tape.outputs)})'])}) {{"]
     for argument, length in zip(arguments, tape.inputs, strict=True):
@@ -85,8 +86,8 @@ def _function(name: str, tape: Tape, arguments: list[str]) -> str:
         lines.append(f'    throw new RangeError("{message}, got " + {argument}.length);')
     operations = sum(bool(instruction.operands) for instruction in tape.instructions)
     if operations <= MAX_OPERATIONS:
-        lines += _statements(tape, arguments)
-        lines += _stores(tape, _operands(tape, arguments))
+        lines += SYNTAX.statements(tape, arguments)
+        lines += _stores(tape, SYNTAX.outputs(tape))
         return "\n".join([*lines, "  return out;", "}", ""])
     parts = partition(tape, MAX_OPERATIONS)
     pieces, names = [], list(arguments)
@@ -94,8 +95,8 @@ def _function(name: str, tape: Tape, arguments: list[str]) -> str:
         stored = f"{name}_{k}"
         pieces.append(f"const {stored} = new Float64Array({len(piece.outputs)});")
         pieces.append(f"function {name}_piece{k}({', '.join(arguments)}) {{")
-        pieces += _statements(piece, names)
-        pieces += [f"  {stored}[{place}] = {value};" for place, value in enumerate(_operands(piece, names))]
+        pieces += SYNTAX.statements(piece, names)
+        pieces += [f"  {stored}[{place}] = {value};" for place, value in enumerate(SYNTAX.outputs(piece))]
         pieces.append("}\n")
         lines.append(f"  {name}_piece{k}({', '.join(arguments)});")
         names.append(stored)
@@ -116,31 +117,5 @@ def _is_zero(instruction: Instruction) -> bool:
     )
 
 
-def _operands(tape: Tape, arguments: list[str]) -> list[str]:
-    """The outputs of a tape, as they stand in the text."""
-    write = _writer(tape, arguments)
-    return [write(value) for value in tape.outputs]
-
-
-def _statements(tape: Tape, arguments: list[str]) -> list[str]:
-    """A line for each entry of an argument that is used, and for each operation."""
-    write = _writer(tape, arguments)
-    lines = []
-    for k, instruction in enumerate(tape.instructions):
-        if instruction.operation == "input":
-            lines.append(f"  const v{k} = {arguments[instruction.argument]}[{instruction.entry}];")
-        elif instruction.operands:
-            lines.append(
-                f"  const v{k} = {EXPRESSIONS[instruction.operation].format(*map(write, instruction.operands))};"
-            )
-    return lines
-
-
-def _writer(tape: Tape, arguments: list[str]) -> Callable[[Value], str]:
-    """How a value stands in the text."""
-
-    def write(value: Value) -> str:
-        instruction: Instruction = tape.instructions[value]
-        return number(instruction.constant) if instruction.operation == "constant" else f"v{value}"
-
-    return write
+SYNTAX = Syntax(EXPRESSIONS, number, "  const v{k} = {value};")
+"""How JavaScript writes the arithmetic of a tape."""

@@ -11,6 +11,7 @@ import ctypes
 import struct
 from dataclasses import dataclass
 
+from chainrule.compile.portable import with_portable_trigonometry
 from chainrule.compile.tape import SYSTEM_FUNCTIONS, Instruction, Tape, Value
 
 PART_INSTRUCTIONS = 1000
@@ -112,6 +113,9 @@ def _is_zero(tape: Tape, value: Value) -> bool:
 class VectorBuilder:
     """VectorBuilder of vector code: the operations of a tape on named values."""
 
+    fused = "contract "
+    """The flag by which sums of products may become one operation."""
+
     def __init__(self, lanes: Lanes) -> None:
         self.lanes = lanes
         self.begin()
@@ -142,7 +146,7 @@ class VectorBuilder:
         a = self.use(instruction.operands[0])
         b = self.use(instruction.operands[1]) if len(instruction.operands) > 1 else ""
         if operation in ("add", "sub", "mul", "div"):
-            return self.line(f"f{operation} contract {lanes.vector} {a}, {b}")
+            return self.line(f"f{operation} {self.fused}{lanes.vector} {a}, {b}")
         if operation == "neg":
             return self.line(f"fneg {lanes.vector} {a}")
         if operation in ("sqrt", "abs"):
@@ -185,6 +189,8 @@ class Core(VectorBuilder):
 
     def __init__(self, tape: Tape, lanes: Lanes, name: str) -> None:
         super().__init__(lanes)
+        if tape.is_reproducible:
+            tape, self.fused = with_portable_trigonometry(tape), ""
         self.tape, self.name = tape, name
         slots = output_slots(tape)
         apart = {v: at for v, at in slots.items() if _has_no_arithmetic(tape, v) or len(at) > MAX_PLACES}

@@ -166,18 +166,18 @@ def _call_constant(torque: Callable[..., Array], p: Array, t: Any, q: Any, qd: A
 
 
 def _call_along(torque: Callable[..., Array], pieces: Pieces, moments: Any, p: Array) -> Call:
-    breaks, rows, first, end = pieces.breaks, pieces.rows, pieces.breaks[0], pieces.breaks[-1]
+    breaks, rows, last = pieces.breaks, pieces.rows, len(pieces.breaks)
 
     def call(t: Any, q: Any, qd: Any) -> Array:
         try:
             times = moments.times
         except AttributeError:
             times = moments.times = np.zeros(3)
-        if t.__class__ is float and first <= t < end:
-            k = bisect_right(breaks, t)
+        k = bisect_right(breaks, t)
+        if 0 < k < last:
             times[0] = t - breaks[k - 1]
             return torque(q, qd, times, rows[k], p)
-        row, times[0] = pieces.at(moment(t))
+        row, times[0] = pieces.at(t)
         return torque(q, qd, times, row, p)
 
     return call

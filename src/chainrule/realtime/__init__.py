@@ -1,0 +1,1 @@
+"""Controllers, filters and observers as source code for other computers: `cr.export`."""
