@@ -8,6 +8,8 @@ from chainrule.cluster.monte_carlo import monte_carlo as monte_carlo
 from chainrule.compile.runtime.threads import set_threads as set_threads
 from chainrule.control.laws.compensated import Compensated as Compensated
 from chainrule.control.laws.controller import Controller as Controller
+from chainrule.control.laws.elastic_joints import ElasticComputedTorque as ElasticComputedTorque
+from chainrule.control.laws.elastic_joints import VibrationDamping as VibrationDamping
 from chainrule.control.laws.gains import default_gains as default_gains
 from chainrule.control.laws.joint_space import PD as PD
 from chainrule.control.laws.joint_space import PID as PID

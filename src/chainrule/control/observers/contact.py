@@ -56,7 +56,7 @@ def external_wrench(
 
 @dataclass(frozen=True)
 class Contact:
-    """What touches a robot: the links nearest to the base that can be the touched ones, and the joints that feel it."""
+    """A touched robot: the links nearest to the base that can be the touched ones, and the joints that feel it."""
 
     links: tuple[str, ...]
     """The link of the last joint of each branch that feels a contact: that link is touched, or one that it carries."""

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from chainrule.core.mechanism import Mechanism
-    from chainrule.simulation.trajectory import Trajectory
 
 MAX_JITTER = 1e-3
 """How far the time between two samples of a motion may be from the period, as a part of it."""
@@ -114,10 +113,10 @@ class MomentumObserver(Observer):
                 second.append(mean + decay[i] * (filters[1][i] - mean + K[i] * period * (x - mean)))
         return second or first, [1.0, *momentum, *drift, *first, *second]
 
-    def follow(self, motion: Trajectory) -> Array:
-        """The estimates (..., T, nv) along a simulated or recorded motion, sampled at the rate; its memory is its own.
+    def follow(self, motion: Any) -> Array:
+        """The estimates (..., T, nv) along a `Trajectory`, simulated or recorded, sampled at the rate.
 
-        Torques between samples are taken as the mean of both.
+        Nothing of it is remembered. Torques between samples are taken as the mean of both.
         """
         if len(motion) > 1 and np.abs(np.diff(motion.t) * self.rate - 1).max() > MAX_JITTER:
             raise ShapeError(
@@ -137,7 +136,7 @@ class MomentumObserver(Observer):
         return external_wrench(self.robot, q, torque, link, frame=frame, task=task)
 
     def contact(self, torque: ArrayLike, threshold: ArrayLike | dict[str, float]) -> Contact | None:
-        """What touches the robot, where a torque (nv,) passes its threshold, in N m or N; None where none does."""
+        """The link that is touched, where a torque (nv,) passes its threshold, in N m or N; None where none does."""
         return contact(self.robot, torque, threshold)
 
     def threshold(
