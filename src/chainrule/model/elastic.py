@@ -44,9 +44,8 @@ def elastic_joints(model: Model) -> tuple[ElasticJoint, ...]:
     for spring in model.joints:
         motor = above.get(spring.parent)
         if motor is not None and spring.name == motor.name + SPRING and motor.child == motor.name + ROTOR:
-            at = [places[joint.name] for joint in (motor, spring)]
-            in_q, in_v = ((at[0][k].start, at[1][k].start) for k in (1, 2))
-            pairs.append(ElasticJoint(motor, spring, in_q, in_v))
+            a, b = places[motor.name], places[spring.name]
+            pairs.append(ElasticJoint(motor, spring, (a.q.start, b.q.start), (a.v.start, b.v.start)))
     return tuple(pairs)
 
 

@@ -12,7 +12,6 @@ How to add an observer
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -33,7 +32,7 @@ Step = tuple[list[Scalar], list[Scalar]]
 """The estimate, and the memory after a step."""
 
 
-class Observer(ABC):
+class Observer:
     """An estimate of what is not measured, from samples at a fixed rate.
 
     Each call is one sample; the first begins the estimate. What it remembers lasts until `reset()`.
@@ -41,6 +40,9 @@ class Observer(ABC):
 
     inputs: ClassVar[tuple[str, ...]] = ("q", "qd", "tau")
     """What a step takes."""
+
+    step: Callable[..., Step]
+    """The estimate (nv) at a sample, and the memory after it, of (*inputs, z, p)."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -67,10 +69,6 @@ class Observer(ABC):
         self._lengths = [array.shape[-1] for array in parameters.values()]
         self._compiled: Callable[..., Array] | None = None
         self.reset()
-
-    @abstractmethod
-    def step(self, *arguments: Scalars) -> Step:
-        """The estimate (nv) at a sample, and the memory after it, of (*inputs, z, p)."""
 
     def parts(self, p: Scalars) -> list[Scalars]:
         """The parameters by their names, in order."""

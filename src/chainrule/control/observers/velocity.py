@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,9 +83,7 @@ class VelocityObserver(Observer):
         if not all((value > 0).all() for value in values):
             raise ShapeError(f"VelocityObserver: {' and '.join(needs)} must be positive, for every joint")
         period = 1 / positive(rate, "VelocityObserver: rate", unit="Hz")
-        gains = {"kalman": _kalman_gains, "filter": _filter_gains, "sliding": _sliding_gains}[self.method](
-            period, *values
-        )
+        gains = GAINS[self.method](period, *values)
         parameters = {"position": gains[0], "velocity": gains[1], "period": np.array([period])}
         super().__init__(robot, rate, parameters, 1 + robot.nq + robot.nv, (self.method,))
 
@@ -130,3 +129,11 @@ def _filter_gains(period: float, bandwidth: Array) -> tuple[Array, Array]:
 
 def _sliding_gains(period: float, acceleration: Array) -> tuple[Array, Array]:
     return SLIDING[0] * np.sqrt(acceleration), SLIDING[1] * acceleration
+
+
+GAINS: Mapping[str, Callable[..., tuple[Array, Array]]] = {
+    "kalman": _kalman_gains,
+    "filter": _filter_gains,
+    "sliding": _sliding_gains,
+}
+"""The gains on position and velocity of each method, from the period and its options."""
