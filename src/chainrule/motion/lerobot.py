@@ -36,7 +36,7 @@ def read_lerobot(path: Path, episode: Any, feature: Any, degrees: Any) -> Record
     if degrees is None:
         raise ShapeError(
             f"data set {path.name!r} does not say in which unit its angles are, as none of LeRobot does; say "
-            "degrees=True or degrees=False. Values that were normalized to a joint's range have neither: scale them first"
+            "degrees=True or degrees=False. Values normalized to a joint's range have neither: scale them first"
         )
     if episode is None:
         raise ShapeError(
