@@ -31,6 +31,7 @@ def called(robot: cr.Robot) -> dict[str, Callable[[], object]]:
         "computed torque, constant target": cr.ComputedTorque(robot, robot.home()),
         "computed torque, motion": cr.ComputedTorque(robot, motion),
         "PID, motion": cr.PID(robot, motion),
+        "computed torque, motion, with momentum observer": cr.Compensated(cr.ComputedTorque(robot, motion)),
         "impedance": cr.Impedance(robot, pose),
         "operational space": cr.OperationalSpace(robot, pose),
     }
@@ -42,6 +43,9 @@ def called(robot: cr.Robot) -> dict[str, Callable[[], object]]:
     path = robot.pose(robot.home() + 0.2 * np.sin(np.linspace(0.0, 2 * np.pi, 1000))[:, None] * np.ones(robot.nq))
     stream = robot.ik.stream(itertools.cycle(list(path)), robot.home())
     calls["inverse kinematics, stream of poses"] = lambda: next(stream)
+    observer = cr.MomentumObserver(robot)
+    velocity = cr.VelocityObserver(robot, resolution=1e-5, acceleration=10.0)
+    calls |= {"momentum observer": lambda: observer(q, qd, zero), "velocity observer": lambda: velocity(q)}
     if importlib.util.find_spec("pinocchio"):
         import pinocchio
 
@@ -65,9 +69,9 @@ def main(count: int, rounds: int, output: str | None) -> None:
                 call()
             best[name] = min(best[name], (time.perf_counter() - began) / count * 1e6)
     base = best["inverse dynamics"]
-    print(f"{'one call from Python':40} {'us':>8} {'ratio':>8}")
+    print(f"{'one call from Python':50} {'us':>8} {'ratio':>8}")
     for name, cost in best.items():
-        print(f"{name:40} {cost:8.2f} {cost / base:8.1f}")
+        print(f"{name:50} {cost:8.2f} {cost / base:8.1f}")
     if output:
         write_figures(output, "controllers", {"microseconds a call": best})
 

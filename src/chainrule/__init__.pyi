@@ -6,7 +6,10 @@ from chainrule.cluster.datasets import dataset as dataset
 from chainrule.cluster.monte_carlo import MonteCarlo as MonteCarlo
 from chainrule.cluster.monte_carlo import monte_carlo as monte_carlo
 from chainrule.compile.runtime.threads import set_threads as set_threads
+from chainrule.control.laws.compensated import Compensated as Compensated
 from chainrule.control.laws.controller import Controller as Controller
+from chainrule.control.laws.elastic_joints import ElasticComputedTorque as ElasticComputedTorque
+from chainrule.control.laws.elastic_joints import VibrationDamping as VibrationDamping
 from chainrule.control.laws.gains import default_gains as default_gains
 from chainrule.control.laws.joint_space import PD as PD
 from chainrule.control.laws.joint_space import PID as PID
@@ -19,6 +22,9 @@ from chainrule.control.motions.poses import PoseReference as PoseReference
 from chainrule.control.motions.poses import plan_pose as plan_pose
 from chainrule.control.motions.references import Reference as Reference
 from chainrule.control.motions.references import hold as hold
+from chainrule.control.observers.momentum import DisturbanceObserver as DisturbanceObserver
+from chainrule.control.observers.momentum import MomentumObserver as MomentumObserver
+from chainrule.control.observers.velocity import VelocityObserver as VelocityObserver
 from chainrule.errors import ArgumentError as ArgumentError
 from chainrule.errors import ChainruleError as ChainruleError
 from chainrule.errors import ClusterError as ClusterError

@@ -87,7 +87,7 @@ class ModelWarning(UserWarning):
 EXTRAS = {
     "c3d": "c3d", "casadi": "casadi", "cupy": "cuda", "dask": "dask", "distributed": "dask", "fsspec": "dask",
     "jax": "jax", "matplotlib": "plot", "mujoco": "mujoco", "pandas": "pandas", "PIL": "plot", "pint": "units",
-    "pyarrow": "parquet", "robot_descriptions": "descriptions", "torch": "torch",
+    "pyarrow": "parquet", "robot_descriptions": "descriptions", "rosbags": "ros", "torch": "torch",
     "trimesh": "studio", "viser": "studio", "xacro": "xacro", "xarray": "xarray",
 }  # fmt: skip
 """Packages that are no dependencies, and the extra of chainrule that installs each."""

@@ -13,6 +13,7 @@ from chainrule.core.derived import driven_velocities, has_moving_mass, massless_
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import find_velocities
 from chainrule.errors import ModelError, ModelWarning, ShapeError, quoted, short_repr
+from chainrule.model.elastic import elastic_joints
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -90,6 +91,7 @@ def _with_motors(robot: Mechanism, what: str) -> tuple[int, ...]:
     free = {places.joint.name for places in robot.model.layout.joints if places.joint.kind.name == "free"}
     driven = set(driven_velocities(robot))
     left_out = {velocity.joint for velocity in robot.model.layout.velocities if velocity.index not in driven} | free
+    left_out -= {pair.spring.name for pair in elastic_joints(robot.model)}  # their motors hold them
     if left_out and not robot.model.constraints:  # joints of closed loops are moved by the others
         names = [name for name in robot.joint_names if name in left_out]
         warnings.warn(

@@ -40,6 +40,9 @@ def table_of(source: Any) -> RecordedTable:
     """The table in an object."""
     if type(source).__module__.startswith("xarray.") and hasattr(source, "data_vars"):
         return _of_dataset(source)
+    plan = _plan_of(source)
+    if plan is not None:
+        return plan
     if isinstance(source, Mapping):
         return _of_columns(source.items())
     names = getattr(getattr(source, "dtype", None), "names", None)
@@ -51,11 +54,13 @@ def table_of(source: Any) -> RecordedTable:
         return _of_frame(source)
     if hasattr(source, "columns") and hasattr(source, "to_dict"):  # polars
         return _of_columns((name, source[name].to_numpy()) for name in source.columns)
-    if isinstance(source, Sequence) and len(source) and hasattr(source[0], "position"):
-        return _of_messages(source)
+    if isinstance(source, Sequence) and len(source) and not isinstance(source, str):
+        messages = [_Fields.of(message) for message in source]
+        if hasattr(messages[0], "position"):
+            return _of_messages(messages)
     raise ShapeError(
         "a recorded motion comes as a file, a dictionary of columns, a pandas or pyarrow table, an array with named "
-        f"fields, or a list of JointState messages, got {short_repr(source)}"
+        f"fields, a list of JointState messages or a JointTrajectory, got {short_repr(source)}"
     )
 
 
@@ -189,10 +194,43 @@ def _of_messages(messages: Sequence[Any]) -> RecordedTable:
     return RecordedTable({"time": times, **columns}, {"time": "s"})
 
 
+class _Fields:
+    """A message whose fields came as a dictionary."""
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        vars(self).update({str(name): self.of(value) for name, value in fields.items()})
+
+    @classmethod
+    def of(cls, value: Any) -> Any:
+        """The message of a dictionary, anything else as it is."""
+        return cls(value) if isinstance(value, Mapping) else value
+
+
+def _plan_of(source: Any) -> RecordedTable | None:
+    """A message like ROS's trajectory_msgs/JointTrajectory, or its fields: a row for each point."""
+    plan = _Fields(source) if isinstance(source, Mapping) and {"joint_names", "points"} <= set(source) else source
+    if not (hasattr(plan, "joint_names") and hasattr(plan, "points")):
+        return None
+    names, points = [str(name) for name in plan.joint_names], [_Fields.of(point) for point in plan.points]
+    rows = [np.asarray(point.positions, dtype=float) for point in points]
+    if not rows or any(row.shape != (len(names),) for row in rows):
+        raise ShapeError(f"every point of a JointTrajectory must have a position for each of its {len(names)} joints")
+    if len(set(names)) < len(names) or "time" in names:
+        raise UnknownNameError(f"a JointTrajectory names each joint once, and none 'time'; got {quoted(names)}")
+    spans = [_seconds_and_nanoseconds(point.time_from_start) for point in points]
+    times = np.array([seconds + nanoseconds * 1e-9 for seconds, nanoseconds in spans])
+    columns = {name: np.array([row[k] for row in rows]) for k, name in enumerate(names)}
+    return RecordedTable({"time": times, **columns}, {"time": "s"})
+
+
 def _stamp(message: Any) -> tuple[int, int] | None:
     """Seconds and nanoseconds of a message's header, in the words of either version of ROS."""
     stamp = getattr(getattr(message, "header", None), "stamp", None)
     if stamp is None:
         return None
+    return _seconds_and_nanoseconds(stamp)
+
+
+def _seconds_and_nanoseconds(stamp: Any) -> tuple[int, int]:
     seconds = getattr(stamp, "sec", getattr(stamp, "secs", 0))
     return seconds, getattr(stamp, "nanosec", getattr(stamp, "nsec", getattr(stamp, "nsecs", 0)))

@@ -7,6 +7,8 @@ from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from chainrule.arguments import (
     number,
     placement,
@@ -17,18 +19,21 @@ from chainrule.arguments import (
     word,
 )
 from chainrule.calls import explains_arguments
+from chainrule.control.laws.gains import gains_by_name, joint_gains, joint_inertias
 from chainrule.core.friction_function import FrictionFunction
 from chainrule.core.joint_names import known_names, values_by_name
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.problems import Check, check_mode, report
 from chainrule.core.reading import find_link
 from chainrule.core.validation import refuse_impossible_values
-from chainrule.errors import ModelError, ShapeError, short_repr
-from chainrule.model import Constraint, Model, Quantity, Spring, edits
+from chainrule.errors import ModelError, ModelWarning, ShapeError, quoted, short_repr, warn_user
+from chainrule.model import Constraint, Model, Quantity, Spring, edits, elastic
+from chainrule.model.elastic import Elasticity
 from chainrule.model.layout import UNITS
 from chainrule.quantities import Units
 from chainrule.spatial import Inertia, Symmetric
 from chainrule.spatial.physical import objection
+from chainrule.spatial.scalar import is_zero
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -99,6 +104,81 @@ def with_frame(robot: R, name: str, origin: ArrayLike | None = None, *, link: st
     """Name a frame (a tool, a sensor), placed by a 4-by-4 transform in a link or frame."""
     T = placement(origin, "origin")
     return _validate_numbers(robot, edits.add_frame(robot.model, name, find_link(robot, link), T))
+
+
+@explains_arguments
+def with_elastic_joints(
+    robot: R,
+    stiffness: ArrayLike | Mapping[str, float],
+    damping: ArrayLike | Mapping[str, float] = 0.0,
+    *,
+    rotor: ArrayLike | Mapping[str, float] | None = None,
+) -> R:
+    """Put a spring and a damper between the motor and the link of joints: two coordinates for each.
+
+    The motor's coordinate keeps the joint's name, limits, friction and effort; "<joint>_spring" is how far the link is
+    ahead of it, so that the link stands at the sum of both (`robot.states.link_side`). A rotor only spins.
+
+    Parameters
+    ----------
+    stiffness, damping
+        In N m/rad and N m s/rad, or N/m and N s/m, on the joint's side of the gear: one number for all joints with
+        motors, (nv,), or a dictionary of the joints that are elastic.
+    rotor
+        The inertia of rotors on the joint's side, in kg m^2 or kg, as for stiffness; that of the robot unless given. A
+        joint without one gets the inertia that it moves at home, as a matched gear has, with a warning.
+
+    >>> import chainrule as cr
+    >>> soft = cr.load("planar_2r").with_elastic_joints(stiffness=5e3, damping=1.0, rotor=0.5)
+    >>> soft.joint_names
+    ('joint1', 'joint1_spring', 'joint2', 'joint2_spring')
+    """
+    what = "with_elastic_joints"
+    K, D = (joint_gains(robot, x, f"{what}: {n}") for n, x in (("stiffness", stiffness), ("damping", damping)))
+    chosen = _elastic_velocities(robot, gains_by_name(stiffness, f"{what}: stiffness"))
+    layout = robot.model.layout
+    if any(x.ndim != 1 for x in (K, D)) or not all(K[i] > 0 for i in chosen):
+        raise ShapeError(
+            f"{what}: stiffness must be positive, and one number for each joint, got {short_repr(stiffness)}"
+        )
+    B = np.array([dof.armature for dof in layout.dofs], dtype=float)
+    if rotor is not None:
+        B = joint_gains(robot, rotor, f"{what}: rotor")
+    bare = [layout.velocities[i].joint for i in chosen if not B[i] > 0]
+    if bare and rotor is not None:
+        raise ShapeError(f"{what}: rotor must be positive; it is not for {quoted(bare)}")
+    if bare:
+        B = np.where(B > 0, B, joint_inertias(robot, None, what))
+        warn_user(
+            f"{what}: robot {robot.name!r} has no rotor inertia at {quoted(bare)}: taken as the inertia that each "
+            "moves at home, as a matched gear has; give rotor=, in kg m^2 on the joint's side",
+            ModelWarning,
+        )
+    springs = {layout.velocities[i].joint: Elasticity(*map(float, (K[i], D[i], B[i]))) for i in chosen}
+    return _validate_numbers(robot, elastic.with_elastic_joints(robot.model, springs))
+
+
+def _elastic_velocities(robot: Mechanism, named: Mapping[str, Any] | None) -> list[int]:
+    """The places in qd of the joints that get a spring: those named, or all with a motor and one coordinate."""
+    followed = {joint.mimic.joint for joint in robot.model.joints if joint.mimic}
+    taken = {name for pair in elastic.elastic_joints(robot.model) for name in (pair.motor.name, pair.spring.name)}
+    chosen = []
+    for joint, _, at in robot.model.layout.joints:
+        objections = {
+            "has several coordinates": joint.kind.nv != 1,
+            "is followed by other joints": joint.name in followed,
+            "is elastic already": joint.name in taken,
+            "has a spring of its own": not is_zero(joint.dofs[0].stiffness),
+            "has no motor (an effort limit of 0)": joint.dofs[0].passive,
+        }
+        wrong = next((why for why, holds in objections.items() if holds), None)
+        if wrong is None and (named is None or joint.name in named):
+            chosen.append(at.start)
+        elif wrong is not None and named is not None and joint.name in named:
+            raise ModelError(f"with_elastic_joints: joint {joint.name!r} of robot {robot.name!r} {wrong}")
+    if not chosen:
+        raise ModelError(f"with_elastic_joints: robot {robot.name!r} has no joint with a motor and one coordinate")
+    return chosen
 
 
 def with_srdf(robot: R, path_or_text: str | PathLike[str], *, check: Check = "warn") -> R:

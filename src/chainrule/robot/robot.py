@@ -162,6 +162,7 @@ class Robot(Mechanism, metaclass=_KindOfRobot):
     with_constraint = edits.with_constraint
     without_constraint = edits.without_constraint
     with_spring = edits.with_spring
+    with_elastic_joints = edits.with_elastic_joints
     without_spring = edits.without_spring
     without_friction = edits.without_friction
     with_srdf = edits.with_srdf

@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 
 from chainrule import lazy
-from chainrule.arguments import Array, number, one_of, positive, read_only, real_array
+from chainrule.arguments import Array, file_path, number, one_of, positive, read_only, real_array
 from chainrule.calls import explain_once, explains_methods
 from chainrule.control.motions.references import Reference
 from chainrule.core.at import bind
@@ -32,6 +32,7 @@ from chainrule.model.parameters import put_parameters
 from chainrule.simulation.assumptions import Assumption
 from chainrule.simulation.columns import COLUMNS, QUANTITIES, MotionArrays, column_names, column_units
 from chainrule.simulation.events import EventRecord
+from chainrule.simulation.ros_messages import to_messages, write_mcap
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -363,8 +364,15 @@ class Trajectory(MotionArrays[Array]):
         from_samples = lazy.method("chainrule.motion.recorded", "from_samples", staticmethod)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write it to a file: .npz (all of it, the robot included), .parquet (the same) or .csv (numbers alone)."""
+        """Write it to a file: .npz (all of it, the robot included), .parquet (the same), .csv (numbers alone).
+
+        As .mcap it is read by ROS 2: messages of joint states on the topic /joint_states.
+        """
         from chainrule.simulation import files
+
+        if file_path(path).suffix.lower() == ".mcap":
+            write_mcap(self, path)
+            return
 
         arrays = {name: getattr(self, name) for name in COLUMNS}
         files.save(
@@ -380,6 +388,16 @@ class Trajectory(MotionArrays[Array]):
             ),
             path,
         )
+
+    def to_messages(self, kind: str = "JointState") -> list[dict[str, Any]] | dict[str, Any]:
+        """The fields of messages of ROS 2: a list of "JointState", or one "JointTrajectory".
+
+        >>> import chainrule as cr
+        >>> motion = cr.load("pendulum").simulate([0.5], None, 0.1)
+        >>> motion.to_messages()[100]["header"]["stamp"], motion.to_messages("JointTrajectory")["joint_names"]
+        ({'sec': 0, 'nanosec': 100000000}, ['hinge'])
+        """
+        return to_messages(self, kind)
 
     def _model_to_save(self) -> Model:
         """The robot's model, with the parameters that it had in this motion."""
@@ -399,7 +417,8 @@ class Trajectory(MotionArrays[Array]):
         """A motion from a file that `save` wrote, or a recorded one from a table.
 
         A table is a file of text (.csv, .tsv, .txt, .mot, .sto), .parquet or .npz; a pandas, pyarrow or polars table;
-        a dictionary of columns; an array with named fields; a list of messages such as ROS's JointState. It needs the
+        a dictionary of columns; an array with named fields; a list of ROS's JointState messages, or a JointTrajectory;
+        a bag of ROS 1 or 2 or an MCAP file, with the package rosbags; a data set of LeRobot. It needs the
         robot. Columns are found by the names of joints, with or without words such as "position" and units in
         brackets; other options are those of `from_samples`.
 
@@ -418,6 +437,10 @@ class Trajectory(MotionArrays[Array]):
         constant
             Coordinates that have no column because they did not move, with their values in rad or m; or the name of a
             configuration, such as "neutral" or "home", in which all those stand that have no column.
+        topic
+            Of a bag: the topic of joint states or of one joint trajectory, where there are several.
+        episode, feature
+            Of a data set of LeRobot: the number of the episode, and which positions; "observation.state" unless given.
         degrees, smoothing, cutoff, noise, time_unit, sort, tip_wrench, external, frame
             As of `from_samples`.
         """
@@ -436,8 +459,9 @@ class Trajectory(MotionArrays[Array]):
 
         known = [name for name in signature(from_table).parameters if name not in ("robot", "table", "guess")]
         for name in recording:
-            one_of(known, name, "option", "Trajectory.load")
-        return from_table(owner, read_table(source), **recording)
+            one_of((*known, "topic", "episode", "feature"), name, "option", "Trajectory.load")
+        which = {name: recording.pop(name, None) for name in ("topic", "episode", "feature")}
+        return from_table(owner, read_table(source, **which, degrees=recording.get("degrees")), **recording)
 
 
 def _robot_of(robot: Any) -> Mechanism:

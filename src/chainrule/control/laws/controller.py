@@ -36,7 +36,7 @@ from chainrule.arguments import Array, real_array, rows_of, together
 from chainrule.calls import explains_arguments
 from chainrule.control.laws.direct_call import Call, Memory, direct_call, moment
 from chainrule.control.laws.targets import ControlTarget
-from chainrule.control.laws.tracing import is_of_package, law_key, takes_time
+from chainrule.control.laws.tracing import Law, is_of_package, law_key, takes_time
 from chainrule.control.requirements import Actuated, actuated_velocities
 from chainrule.core.closure import closure_of
 from chainrule.core.derived import merged_model
@@ -58,7 +58,7 @@ LAW_ARGUMENTS = 5
 """The arguments q, qd, z, s and p of a law."""
 
 
-class Controller(ABC):
+class Controller(Law, ABC):
     """A law tau = f(t, q, qd, z), with internal states z that start at zero and change by dz/dt.
 
     `controller(t, q, qd)` is the torque at one moment. The first call compiles the law. Internal states go on from call

@@ -73,7 +73,11 @@ class ControlTarget(ABC):
 class JointTarget(ControlTarget):
     """A configuration (..., nq), a motion in joint space, or a path that `robot.ik.follow` found."""
 
-    def __init__(self, robot: Mechanism, target: ArrayLike | Reference | FollowedPath, what: str) -> None:
+    def __init__(
+        self, robot: Mechanism, target: ArrayLike | Reference | FollowedPath, what: str, orders: int = 3
+    ) -> None:
+        """orders: how many of q and its derivatives the law wants; more than three of plain numbers only."""
+        self._orders = orders
         self._nq, self._nv = robot.nq, robot.nv
         if isinstance(target, FollowedPath):
             target = plan(robot, target, method="time_optimal" if target.times is None else None)
@@ -96,7 +100,10 @@ class JointTarget(ControlTarget):
                 f"{what}: robot {robot.name!r} has quaternions in q (joint {robot.model.quaternions[0][0]!r}), along "
                 "which no moving reference is followed; give a constant configuration"
             )
-        self.width, self.duration = target.nq + 2 * target.nv, target.duration
+        if orders > 3 and (target.manifold is not None or target.loops is not None):
+            raise ShapeError(f"{what}: the reference must be one of plain coordinates, without closed loops")
+        self.width = target.nq + (orders - 1) * target.nv
+        self.duration = target.duration
 
     @property
     def first(self) -> Array:
@@ -112,7 +119,12 @@ class JointTarget(ControlTarget):
 
     def signals(self, t: Array) -> Array:
         """q, qd and qdd of the motion, side by side."""
-        return np.empty((*t.shape, 0)) if self._reference is None else np.concatenate(self._reference(t), axis=-1)
+        reference = self._reference
+        if reference is None:
+            return np.empty((*t.shape, 0))
+        moves = ((t >= 0) & (t <= reference.duration))[..., None]
+        more = (np.where(moves, reference.curve(t, nu=order), 0.0) for order in range(3, self._orders))
+        return np.concatenate([*reference(t), *more], axis=-1)
 
     @cached_property
     def pieces(self) -> Pieces | None:
@@ -124,15 +136,15 @@ class JointTarget(ControlTarget):
         rows = curve.c[::-1].transpose(1, 0, 2).reshape(curve.c.shape[1], -1)
         rest = np.zeros((2, rows.shape[1]))
         rest[:, : self._nq] = reference.waypoints[[0, -1]]
-        return Pieces(curve.x, np.concatenate([rest[:1], rows, rest[1:]]), "joints", partial(_joint_signals, self._nq))
+        signals = partial(_joint_signals, self._nq, self._orders)
+        return Pieces(curve.x, np.concatenate([rest[:1], rows, rest[1:]]), f"joints, {self._orders}", signals)
 
-    def at(self, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars, Scalars]:
-        """The reference q, qd and qdd."""
+    def at(self, s: Scalars, p: Scalars) -> Sequence[Scalars]:
+        """The reference q, qd, qdd, and further derivatives."""
         if not self.width:
-            rest = [0] * self._nv
-            return p, rest, rest
+            return [p, *([0] * self._nv for _ in range(self._orders - 1))]
         nq, nv = self._nq, self._nv
-        return s[:nq], s[nq : nq + nv], s[nq + nv :]
+        return [s[:nq], *(s[nq + k * nv : nq + (k + 1) * nv] for k in range(self._orders - 1))]
 
 
 def configurations(robot: Mechanism, value: ArrayLike, what: str) -> Array:
@@ -210,9 +222,9 @@ def _row(row: Scalars, _dt: Scalar) -> list[Scalar]:
     return list(row)
 
 
-def _joint_signals(n: int, row: Scalars, dt: Scalar) -> list[Scalar]:
-    """q, qd and qdd of a piece, whose row has the coefficients of ascending powers, n for each."""
-    return [x for order in range(3) for x in _derivative(n, row, dt, order)]
+def _joint_signals(n: int, orders: int, row: Scalars, dt: Scalar) -> list[Scalar]:
+    """q and its derivatives in a piece, whose row has the coefficients of ascending powers, n for each."""
+    return [x for order in range(orders) for x in _derivative(n, row, dt, order)]
 
 
 def _pose_signals(row: Scalars, dt: Scalar) -> list[Scalar]:

@@ -40,6 +40,12 @@ PURE_PACKAGES = ("chainrule", "numpy", "math", "builtins", "typing", "abc")
 _traces: OrderedDict[Hashable, TracedFunction] = OrderedDict()
 
 
+class Law:
+    """The base of controllers, by which one that another holds is known."""
+
+    __slots__ = ()
+
+
 class UnknownContentError(Exception):
     """The value holds something whose changes cannot be seen."""
 
@@ -88,8 +94,13 @@ def is_own_law(controller: Any) -> bool:
         is_of_package(kind)
         and getattr(kind.torque, "__module__", "").startswith(OWN_LAWS)
         and getattr(sys.modules.get(kind.__module__), kind.__name__, None) is kind
-        and not any(callable(value) and not isinstance(value, ControlTarget) for value in _own_values(controller))
+        and all(_is_known(value) for value in _own_values(controller))
     )
+
+
+def _is_known(value: Any) -> bool:
+    """Whether no code hides in an attribute: a target, a law of this package, or nothing to call."""
+    return is_own_law(value) if isinstance(value, Law) else isinstance(value, ControlTarget) or not callable(value)
 
 
 def _own_values(controller: Any) -> Iterator[Any]:
@@ -110,6 +121,8 @@ def _attributes_of(controller: Any, values: bool) -> tuple[Hashable, ...]:
             found.append((name, tuple((key, array.shape[-1]) for key, array in value.items())))
         elif isinstance(value, ControlTarget) and not values:
             found.append((name, type(value), value.key))
+        elif isinstance(value, Law) and not values:
+            found.append((name, law_key(value)))
         else:
             found.append((name, _content(value)))
     return tuple(found)
@@ -133,6 +146,8 @@ def _content(value: Any) -> Hashable:
         return ("robot", fingerprint(value))
     if isinstance(value, Model):
         return ("model", value.digest())
+    if isinstance(value, Law) and (content := content_of_law(value)) is not None:
+        return ("law", content)
     if isinstance(value, ControlTarget) and type(value).__module__.startswith(OWN_LAWS):
         return (type(value), value.key, _content(value.parameters), id(getattr(value, "_reference", None)))
     if isinstance(value, (ModuleType, type, BuiltinFunctionType, np.ufunc)) and _is_pure(value):

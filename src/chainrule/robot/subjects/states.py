@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chainrule.core.subject import RobotSubject, method
-from chainrule.kinematics import configurations, named_states, orders
+from chainrule.kinematics import configurations, elastic_joints, named_states, orders
 
 
 class States(RobotSubject):
@@ -14,4 +14,7 @@ class States(RobotSubject):
     to_xarray = method(named_states.to_xarray)
     reorder = method(orders.reorder)
     order_of = method(orders.order_of)
+    link_side = method(elastic_joints.link_side)
+    motor_side = method(elastic_joints.motor_side)
+    on_springs = method(elastic_joints.on_springs)
     coordinate_rates = method(configurations.coordinate_rates)

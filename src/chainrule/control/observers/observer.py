@@ -1,0 +1,113 @@
+"""One step of an observer with its memory, compiled for loops of one's own.
+
+How to add an observer
+----------------------
+1. Subclass `Observer`; `inputs` names what a step takes, by the names of a robot's states.
+2. In `__init__`, check what the user gives and call `super().__init__(robot, rate, {"gain": gain, ..}, states)`. The
+   arrays, (..., k) each, become the parameters p. `structure` holds whatever else shapes the arithmetic.
+3. Write `step(*inputs, z, p)` over lists of scalars, without a branch on a value: the estimate (nv) and the memory
+   after it. The memory z begins as zeros; its first entry, `begun`, is 1 after the first step.
+4. Write `__call__` with the inputs, which returns `self.advance(..)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from chainrule.arguments import Array, positive, together
+from chainrule.calls import explains_construction
+from chainrule.compile.backend import Traceable, active
+from chainrule.core.derived import backend_of, fingerprint, merged_model
+from chainrule.core.reading import read_state
+from chainrule.spatial import Scalar
+
+if TYPE_CHECKING:
+    from chainrule.core.mechanism import Mechanism
+
+Scalars = Sequence[Scalar]
+Step = tuple[list[Scalar], list[Scalar]]
+"""The estimate, and the memory after a step."""
+
+
+class Observer:
+    """An estimate of what is not measured, from samples at a fixed rate.
+
+    Each call is one sample; the first begins the estimate. What it remembers lasts until `reset()`.
+    """
+
+    inputs: ClassVar[tuple[str, ...]] = ("q", "qd", "tau")
+    """What a step takes."""
+
+    step: Callable[..., Step]
+    """The estimate (nv) at a sample, and the memory after it, of (*inputs, z, p)."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            explains_construction(cls)
+
+    def __init__(
+        self,
+        robot: Mechanism,
+        rate: float,
+        parameters: Mapping[str, Array],
+        states: int,
+        structure: tuple[Hashable, ...] = (),
+    ) -> None:
+        self.robot, self.model = robot, merged_model(robot)
+        self.rate = positive(rate, f"{type(self).__name__}: rate", unit="Hz")
+        """Samples a second."""
+        self.states = states
+        """The length of the memory z."""
+        self.parameters = np.concatenate(together(dict(parameters), type(self).__name__), axis=-1)
+        """The parameters p (..., k), which may vary over a batch."""
+        self.key: tuple[Hashable, ...] = ("observer", type(self), fingerprint(robot), states, structure)
+        """What the arithmetic of `step` depends on, besides its arguments."""
+        self._lengths = [array.shape[-1] for array in parameters.values()]
+        self._compiled: Callable[..., Array] | None = None
+        self.reset()
+
+    def parts(self, p: Scalars) -> list[Scalars]:
+        """The parameters by their names, in order."""
+        ends = np.cumsum(self._lengths).tolist()
+        return [p[end - length : end] for end, length in zip(ends, self._lengths, strict=True)]
+
+    def reset(self) -> None:
+        """Begin again: the next call is the first."""
+        self._memory = np.zeros(self.states)
+
+    def advance(self, *inputs: Any) -> Array:
+        """The estimate (..., nv) at the next sample; a batch has a memory for each row."""
+        found = (self._compiled or self._compile())(*inputs, self._memory, self.parameters)
+        self._memory = found[..., : self.states]
+        estimate: Array = found[..., self.states :]
+        return estimate
+
+    def _compile(self) -> Callable[..., Array]:
+        robot, name = self.robot, type(self).__name__
+        lengths = [{"q": robot.nq}.get(name, robot.nv) for name in self.inputs]
+
+        def function(*arguments: Scalars) -> list[Scalar]:
+            estimate, z = self.step(*arguments)
+            return [*z, *estimate]
+
+        def read(*arguments: Any) -> list[Array]:
+            *state, z, p = arguments
+            arrays = read_state(robot, name, **dict(zip(self.inputs, state, strict=True)))
+            labels = (*self.inputs, "memory", "parameters")
+            return together(dict(zip(labels, [*arrays, z, p], strict=True)), name)
+
+        source = Traceable(function, self.key, robot.name, name)
+        sizes = [*lengths, self.states, self.parameters.shape[-1]]
+        quaternions = tuple((0, at) for _, at in robot.model.quaternions)
+        self._compiled = active(backend_of(robot)).vector_function(source, sizes, read, quaternions)
+        return self._compiled
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_compiled": None}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of robot {self.robot.name!r}, {self.rate:g} Hz>"
