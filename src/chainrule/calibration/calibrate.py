@@ -10,7 +10,7 @@ import numpy as np
 
 from chainrule.arguments import Array, real_array
 from chainrule.calibration.least_squares import fit
-from chainrule.calibration.measurements import BASE, Measurements, State, identifiable
+from chainrule.calibration.measurements import BASE, Measurements, Unknowns, identifiable
 from chainrule.calibration.request import ALL, first_guess, refuse_other_frames, refuse_too_few, request
 from chainrule.calls import explains_arguments
 from chainrule.core.mechanism import Mechanism
@@ -144,11 +144,11 @@ def calibrate(
     columns, left_out = identifiable(data, start, BASE in asked)
     refuse_too_few(data, len(columns))
 
-    def evaluate(x: State) -> tuple[Array, Array]:
+    def evaluate(x: Unknowns) -> tuple[Array, Array]:
         r, J = data.errors(x)
         return r, J[..., columns]
 
-    def step(x: State, d: Array) -> State:
+    def step(x: Unknowns, d: Array) -> Unknowns:
         whole = np.zeros(data.columns)
         whole[columns] = d
         return data.step(x, whole)
