@@ -6,6 +6,7 @@ import numpy as np
 from trees import inertia
 
 from chainrule.errors import ModelError
+from chainrule.model.joints import Screw
 from chainrule.model.lengths import link_length
 from chainrule.spatial import Transform
 
@@ -37,6 +38,10 @@ def numbers(robot, rng, rows):
         found[f"{places[-1]}.pose"] = rng.uniform(-1.0, 1.0, (rows, 6))
     if len(places) > 1:
         found[f"{places[0]}.origin"] = rng.uniform(-1.0, 1.0, (rows, 3))
+    followed = {joint.mimic.joint for joint in model.joints if joint.mimic}
+    screws = [joint.name for joint in joints if isinstance(joint.kind, Screw) and joint.name not in followed]
+    if screws:
+        found[f"{screws[0]}.offset"] = rng.uniform(-1.0, 1.0, rows)
     for k, kind in enumerate(("viscous", "coulomb", "static", "rotor", "gear", "stiffness", "rest")):
         own = [joint for joint in joints if joint.kind.nq == joint.kind.nv or k < 5]  # springs of ball joints stay
         joint = own[k % len(own)]
@@ -60,7 +65,7 @@ def kind_of(text):
 
 def edited(robot, parameters):
     """The robot with numbers for each of the parameters, by the edits that a user would make."""
-    order = ("gravity", "length", "origin", "pose", "inertial", "mass", "payload")
+    order = ("gravity", "length", "origin", "pose", "offset", "inertial", "mass", "payload")
     rank = {kind: k for k, kind in enumerate(order)}
     for text in sorted(parameters, key=lambda text: rank.get(kind_of(text), len(order))):
         name, _, kind = text.rpartition(".")
@@ -74,6 +79,9 @@ def edited(robot, parameters):
         elif kind == "pose":
             T = Transform.from_xyz_rpy(x[:3].tolist(), x[3:].tolist())
             robot = robot.edit(joints={name: {"origin": T}})
+        elif kind == "offset":
+            joint = next(joint for joint in robot.model.joints if joint.name == name)
+            robot = robot.edit(joints={name: {"origin": joint.origin * joint.kind.transform([float(x)])}})
         elif kind == "inertial":
             robot = robot.edit(links={name: {"mass": x[0], "com": x[1:4], "inertia": x[4:]}})
         elif kind == "payload":

@@ -2,6 +2,11 @@
 from chainrule import study as study
 from chainrule import symbolic as symbolic
 from chainrule import wheels as wheels
+from chainrule.calibration.calibrate import Calibration as Calibration
+from chainrule.calibration.calibrate import calibrate as calibrate
+from chainrule.calibration.hand_eye import HandEye as HandEye
+from chainrule.calibration.hand_eye import hand_eye as hand_eye
+from chainrule.calibration.postures import choose_postures as choose_postures
 from chainrule.cluster.datasets import dataset as dataset
 from chainrule.cluster.monte_carlo import MonteCarlo as MonteCarlo
 from chainrule.cluster.monte_carlo import monte_carlo as monte_carlo

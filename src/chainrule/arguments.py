@@ -444,7 +444,9 @@ def rigid_transforms(value: Any, what: str, *, finite: bool = True) -> Array:
         wrong = np.argwhere(np.abs(T[..., 3, :] - [0, 0, 0, 1]).max(axis=-1) > LAST_ROW_TOLERANCE)
     if len(wrong):
         row = T[tuple(wrong[0])][3]
-        raise ShapeError(f"{what} must have the last row 0 0 0 1, got {row.tolist()}{_row(wrong[0])}")
+        swapped = np.abs(T[(*wrong[0], slice(None), 3)] - [0, 0, 0, 1]).max() <= LAST_ROW_TOLERANCE
+        hint = "; it is transposed: give np.swapaxes(T, -1, -2)" if swapped else ""
+        raise ShapeError(f"{what} must have the last row 0 0 0 1, got {row.tolist()}{_row(wrong[0])}{hint}")
     return T
 
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from chainrule.errors import MAX_COMPARED, ChainruleError, ModelError, ShapeError, UnknownNameError, short_repr
 from chainrule.model import edits
+from chainrule.model.joints import JointKind, Moved, Screw
 from chainrule.model.lengths import link_length, stretch_link
 from chainrule.model.model import Model
 from chainrule.model.parts import DOF_NUMBERS, Dof, Frame, Joint, Link, with_both_directions
@@ -202,6 +203,36 @@ def _put_place(model: Model, name: str, values: Scalars) -> Model:
     return replace(model, frames=tuple(frames))
 
 
+def _screw(kind: JointKind) -> JointKind:
+    """The kind in its own frame."""
+    return kind.inner if isinstance(kind, Moved) else kind
+
+
+def _offset_labels(model: Model, name: str) -> tuple[Label, ...]:
+    kind = edits.find_joint(model, name).kind
+    if not isinstance(_screw(kind), Screw):
+        raise ModelError(
+            f"parameter '{name}.offset': joint {name!r} of robot {model.name!r} is {kind.name}, and an offset is that "
+            "of a joint that turns about or slides along one axis"
+        )
+    followers = [joint.name for joint in model.joints if joint.mimic and joint.mimic.joint == name]
+    if followers:
+        raise ModelError(
+            f"parameter '{name}.offset': joint {followers[0]!r} of robot {model.name!r} follows joint {name!r}, and "
+            "would not follow its offset"
+        )
+    return (("offset", kind.units[0]),)
+
+
+def _put_offset(model: Model, name: str, values: Scalars) -> Model:
+    """The joint at q = 0 stands where it stood at q = offset: e^([S] (q + offset)), for what its reading leaves out."""
+
+    def with_offset(joint: Joint) -> Joint:
+        return replace(joint, origin=joint.origin * _screw(joint.kind).transform(values))
+
+    return replace(model, joints=tuple(with_offset(j) if j.name == name else j for j in model.joints))
+
+
 # --- joints ---
 
 
@@ -270,6 +301,9 @@ KINDS: Mapping[str, ParameterKind] = {
     ),
     "origin": _of_place("JOINT.origin", PLACE),
     "pose": _of_place("JOINT.pose", PLACE + ANGLES),
+    "offset": ParameterKind(
+        "JOINT.offset", _offset_labels, _put_offset, _words("zero of joint {!r}"), moves=True, own=lambda m, _: [0.0]
+    ),
     "inertial": _of_link(
         "LINK.inertial", BODY, (MASS, COM, INERTIA),
         lambda link, x: Link(link.name, x[0], Vector(*x[1:4]), Symmetric(*x[4:])),
@@ -307,6 +341,8 @@ KINDS: Mapping[str, ParameterKind] = {
 - "LINK.length": the distance from a link's own joint to the one that it carries, 1 number.
 - "JOINT.origin": the place of a joint in its parent link, or of a frame in its link, 3 numbers; it keeps its axes.
 - "JOINT.pose": the same with roll, pitch and yaw about fixed axes, 6 numbers, as in a URDF.
+- "JOINT.offset": what the reading q of a joint of one coordinate leaves out, which stands at q + offset, 1 number. It
+  is added to what is there; limits and rests of springs stay those of the reading.
 - "LINK.inertial": mass, center of mass (3) and inertia about it (xx, yy, zz, xy, xz, yz) of a link, 10 numbers.
 - "LINK.mass": the mass of a link alone, 1 number; its center of mass stays, and its inertia grows with the mass.
 - "LINK.com", "LINK.inertia": the center of mass (3) or the inertia about it (6) alone.

@@ -1,0 +1,106 @@
+"""Postures in which to measure: those of many candidates that determine a robot's numbers best together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chainrule.arguments import Array, whole_number
+from chainrule.calibration.measurements import BASE, identifiable
+from chainrule.calibration.request import ALL, first_guess, request
+from chainrule.calls import explains_arguments
+from chainrule.core.mechanism import Mechanism
+from chainrule.errors import ShapeError
+from chainrule.kinematics.configurations import random_state
+from chainrule.kinematics.poses import pose
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+CANDIDATES = 500
+MAX_EXCHANGES = 10
+"""Passes through the chosen postures in which each may be exchanged; few are needed."""
+PRIOR = 1e-6
+"""Information that stands for what is known before the first posture, as a part of that of an average one."""
+
+
+@explains_arguments
+def choose_postures(
+    robot: Mechanism,
+    parameters: Sequence[str] | str = ALL,
+    count: int = 20,
+    *,
+    candidates: ArrayLike | None = None,
+    link: str | None = None,
+    task: str = "pose",
+    seed: int = 0,
+) -> Array:
+    """Configurations (count, nq) in which measured poses tell these parameters best: D-optimal.
+
+    The determinant of the information of all measurements together is largest, which is the least volume of the
+    ellipsoid of errors. Candidates are added one by one, each the best, and then exchanged while that helps.
+
+    Parameters
+    ----------
+    robot, parameters, link
+        As of `cr.calibrate`.
+    count
+        How many postures to measure.
+    candidates
+        Configurations (m, nq) to choose from, such as those in which the target is seen and nothing is in the way; 500
+        random ones within the limits unless given.
+    task
+        What is measured: "pose", "position" or "orientation". Errors of 1 m and 1 rad count alike.
+    seed
+        Chooses the random candidates.
+
+    Examples
+    --------
+    >>> import chainrule as cr
+    >>> q = cr.choose_postures(cr.load("panda"), ["base", "panda_joint2.offset", "panda_joint4.offset"], 8)
+    >>> q.shape
+    (8, 7)
+    """
+    rng = np.random.default_rng(whole_number(seed, "choose_postures: seed"))
+    wanted = whole_number(count, "choose_postures: count", 1)
+    given = random_state(robot, rng, (CANDIDATES,)) if candidates is None else candidates
+    data, asked = request(robot, given, pose(robot, given, link), parameters, link, task, None)
+    if wanted > len(data.q):
+        raise ShapeError(
+            f"choose_postures: {wanted} of {len(data.q)} candidates; give more candidates, or a smaller count"
+        )
+    columns, _ = identifiable(data, first_guess(data, np.eye(4), BASE in asked), BASE in asked)
+    _, J = data.errors(first_guess(data, np.eye(4), BASE in asked))
+    J = J[..., columns]
+    J = J / np.sqrt((J**2).sum(axis=(0, 1)) / len(J))
+    return data.q[_best(J, wanted)]
+
+
+def _best(J: Array, count: int) -> list[int]:
+    """Rows of derivatives (m, r, n) whose information J^T J has together the largest determinant."""
+    M = np.swapaxes(J, -1, -2) @ J
+    chosen: list[int] = []
+    total = PRIOR * np.eye(J.shape[-1])
+    for _ in range(count):
+        chosen.append(_most_gain(J, total, chosen))
+        total = total + M[chosen[-1]]
+    for _ in range(MAX_EXCHANGES):
+        before = list(chosen)
+        for k in range(count):
+            rest = total - M[chosen[k]]
+            others = [*chosen[:k], *chosen[k + 1 :]]
+            chosen[k] = _most_gain(J, rest, others)
+            total = rest + M[chosen[k]]
+        if chosen == before:
+            break
+    return sorted(chosen)
+
+
+def _most_gain(J: Array, total: Array, taken: list[int]) -> int:
+    """The candidate that adds most: det(A + J^T J) = det(A) det(1 + J A^-1 J^T)."""
+    inverse = np.linalg.inv(total)
+    gain = np.linalg.slogdet(np.eye(J.shape[1]) + J @ inverse @ np.swapaxes(J, -1, -2))[1]
+    gain[taken] = -np.inf
+    return int(gain.argmax())
