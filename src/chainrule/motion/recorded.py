@@ -349,8 +349,8 @@ def _build(
     loads = _merge_loads(robot, times, count, tip_wrench, external, frame)
     if measured is not None:
         findings.assume("torques", "as measured", "tau=... gives them")
-        rows = [merge_samples(of_motion, times) for of_motion in measured.reshape(-1, count, robot.nv)]
-        measured = np.stack(rows).reshape(qd.shape)
+        measured = np.stack([merge_samples(rows, times) for rows in measured.reshape(-1, count, robot.nv)])
+        measured = measured.reshape(qd.shape)
     tau, friction, work = _torques(robot, times.t, q, qd, qdd, loads, findings, measured)
     if findings.doubts:
         warn_user(f"recorded motion of robot {robot.name!r}: " + "; ".join(findings.doubts), MotionWarning)
