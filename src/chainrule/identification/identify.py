@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy.optimize import minimize_scalar
 from chainrule import lazy
 from chainrule.algorithms.regressor import axes
 from chainrule.arguments import Array, flag, positive
+from chainrule.compile.runtime.threads import run_all
 from chainrule.core.mechanism import Mechanism
 from chainrule.display.text import Shown, Table
 from chainrule.errors import MotionWarning, ShapeError, quoted, short_repr, warn_user
@@ -364,22 +366,24 @@ class _Fit:
             ]
             for stretch in self.recordings.stretches():
                 for block in stretch.blocks():
-                    for k, rows in enumerate(self._rows_of(block)):
-                        factors[k].add(rows)
+                    X, known = self.equations.rows(block)
+                    run_all([partial(self._add, factors[k], k, X[k], known[:, k], block) for k in range(self.nv)])
             self._step(factors, self.effective)
             self.factors = [factor.R for factor in factors]
             after = [rows.prediction(self.b[own], g) for rows, own, g in self._joints()]
             if max(_rms(x - y) / s for x, y, s in zip(before, after, self.scale, strict=True)) < CHANGE_OF_ALL:
                 break
 
-    def _rows_of(self, block: RecordedSamples) -> Iterator[Array]:
-        """The equations of each joint in a block."""
-        X, known = self.equations.rows(block)
-        for k, own in enumerate(self.equations.of_joint):
-            fitted = (X[k] @ self.b[own] + known[:, k]) / self.gains[k]
-            rows = self._equations(k, X[k], fitted, block.tau[:, k], _tukey)
-            counts = block.counts[:, k]
-            yield rows if counts.all() else rows[counts]
+    def _add(self, factor: TriangularFactor, k: int, X: Array, known: Array, block: RecordedSamples) -> None:
+        """Add the equations of one joint in a block to its factor."""
+        factor.add(self._rows(k, X, known, block))
+
+    def _rows(self, k: int, X: Array, known: Array, block: RecordedSamples) -> Array:
+        """The equations of one joint in a block."""
+        predicted = (X @ self.b[self.equations.of_joint[k]] + known) / self.gains[k]
+        rows = self._equations(k, X, predicted, block.tau[:, k], _tukey)
+        counts = block.counts[:, k]
+        return rows if counts.all() else rows[counts]
 
     def solve_with_instruments(self, tools: Recordings) -> None:
         """The estimate that Z^T (tau - X b) = 0 gives, Z being the columns X of motions without noise."""
@@ -394,7 +398,9 @@ class _Fit:
                 )
             for block, clean in zip(stretch.blocks(), tool.blocks(), strict=True):
                 Z = self.equations.rows(clean)[0]
-                for k, (rows, own) in enumerate(zip(self._rows_of(block), self.equations.of_joint, strict=True)):
+                X, known = self.equations.rows(block)
+                for k, own in enumerate(self.equations.of_joint):
+                    rows = self._rows(k, X[k], known[:, k], block)
                     z, at, variance = Z[k][block.counts[:, k]], np.ix_(own, own), self.effective[k] ** 2
                     ZX[at] += z.T @ rows[:, :-1] / variance
                     Zy[own] += z.T @ rows[:, -1] / variance

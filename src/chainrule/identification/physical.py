@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from chainrule.arguments import Array
 from chainrule.identification.unknowns import BASIS, UnknownBody, component
 
-WEAKER = 0.2
+WEAKER = 0.1
 """The factor from one strength to the next."""
 
 MAX_NEWTON_STEPS = 50
-DECREMENT, NEAR = 1e-10, 1e-2
+DECREMENT, NEAR = 1e-10, 0.1
 """The square of Newton's decrement, in units of the prior's strength, at a minimum; and where the next may begin."""
 
 RIDGE = 1e-13
@@ -38,46 +38,44 @@ def nearest_physical(
     sizes: for each of `positive`, the s of its prior, at which it starts.
     """
     count = A.shape[1]
-    H, g0 = A.T @ A, A.T @ c
-    u = np.zeros(count)
-    for body in bodies:
+    known = np.array([body.known for body in bodies]).reshape(-1, 4, 4)
+    basis = np.zeros((len(bodies), 10, 4, 4))  # of each body the numbers that are unknown; others stay zero
+    place = np.full((len(bodies), 10), count)  # in u; what is not unknown is behind its end
+    u, is_free, reach = np.zeros(count + 1), np.ones(count, dtype=bool), np.ones(count)
+    for b, body in enumerate(bodies):
+        basis[b, : len(body.places)], place[b, : len(body.places)] = BASIS[body.numbers], body.places
         u[body.places] = [component(body.prior, int(k)) for k in body.numbers]
-    u[positive] = sizes
-    inverse = [np.linalg.inv(body.prior) for body in bodies]
-    slopes = [np.einsum("ij,kji->k", P, BASIS[body.numbers]) for P, body in zip(inverse, bodies, strict=True)]
-    is_free = np.ones(count, dtype=bool)
-    is_free[positive] = False
-    for body in bodies:
         is_free[body.places] = False
+        reach[body.places] = np.sqrt(np.abs(np.diag(body.prior)).max())
+    u[positive], is_free[positive], reach[positive] = sizes, False, sizes
+    u = u[:count]
     u[is_free] = np.linalg.lstsq(A[:, is_free], c - A @ u, rcond=None)[0]
+    inverse = np.linalg.inv(np.array([body.prior for body in bodies]).reshape(-1, 4, 4))
+    slopes = np.einsum("bij,bkji->bk", inverse, basis)
+    H, g0 = A.T @ A, A.T @ c
+
+    def pseudo_inertias(u: Array) -> Array:
+        return np.asarray(known + np.einsum("bk,bkij->bij", np.append(u, 0.0)[place], basis))
 
     def value(u: Array, strength: float) -> float:
-        total = 0.0
-        if (u[positive] <= 0).any():
+        J = pseudo_inertias(u)
+        if (u[positive] <= 0).any() or (np.linalg.eigvalsh(J) <= 0).any():
             return np.inf
-        total += float((u[positive] / sizes - np.log(u[positive])).sum())
-        for body, slope in zip(bodies, slopes, strict=True):
-            sign, log_det = np.linalg.slogdet(_pseudo_inertia(body, u))
-            if sign <= 0 or np.linalg.eigvalsh(_pseudo_inertia(body, u))[0] <= 0:
-                return np.inf
-            total += float(slope @ u[body.places]) - log_det
+        total = (u[positive] / sizes - np.log(u[positive])).sum() - np.linalg.slogdet(J)[1].sum()
         residual = A @ u - c
-        return float(residual @ residual) / 2 + strength * total
+        return float(residual @ residual / 2 + strength * (total + (slopes * np.append(u, 0.0)[place]).sum()))
 
-    reach = np.ones(count)  # the data cannot move u far against so strong a prior: Newton's method starts there
-    reach[positive] = sizes
-    for body in bodies:
-        reach[body.places] = np.sqrt(np.abs(np.diag(body.prior)).max())
-    strength = max(float((A * reach).ravel() @ (A * reach).ravel()), prior)
+    strength = max(float(((A * reach) ** 2).sum()), prior)  # so strong that data cannot move u: Newton starts there
     while True:
         for _ in range(MAX_NEWTON_STEPS):
-            gradient, hessian = H @ u - g0, H.copy()
+            gradient, hessian = np.append(H @ u - g0, 0.0), np.pad(H, (0, 1))
             gradient[positive] += strength * (1 / sizes - 1 / u[positive])
             hessian[positive, positive] += strength / u[positive] ** 2
-            for body, slope in zip(bodies, slopes, strict=True):
-                E = np.linalg.solve(_pseudo_inertia(body, u), BASIS[body.numbers])
-                gradient[body.places] += strength * (slope - np.einsum("kii->k", E))
-                hessian[np.ix_(body.places, body.places)] += strength * np.einsum("kij,lji->kl", E, E)
+            E = np.linalg.inv(pseudo_inertias(u))[:, None] @ basis
+            np.add.at(gradient, place, strength * (slopes - np.einsum("bkii->bk", E)))
+            blocks = strength * np.einsum("bkij,blji->bkl", E, E)
+            np.add.at(hessian, (place[:, :, None], place[:, None, :]), blocks)
+            gradient, hessian = gradient[:count], hessian[:count, :count]
             scale = 1 / np.sqrt(np.maximum(np.diag(hessian), 1e-300))
             step = -scale * np.linalg.solve(hessian * np.outer(scale, scale) + RIDGE * np.eye(count), scale * gradient)
             decrement = -float(gradient @ step)
@@ -92,7 +90,3 @@ def nearest_physical(
         if strength <= prior:
             return u
         strength = max(strength * WEAKER, prior)
-
-
-def _pseudo_inertia(body: UnknownBody, u: Array) -> Array:
-    return np.asarray(body.known + np.tensordot(u[body.places], BASIS[body.numbers], 1))

@@ -17,7 +17,7 @@ from chainrule.errors import ShapeError, UnknownNameError, quoted
 from chainrule.identification.parameters import parameter_table, with_values
 from chainrule.identification.regressor import independent_columns, random_motions, regressor, sum_in_words
 from chainrule.model.edits import add_payload
-from chainrule.spatial import Inertia, Symmetric, Vector
+from chainrule.spatial import Inertia, Symmetric, Transform, Vector
 
 R = TypeVar("R", bound=Mechanism)
 
@@ -136,6 +136,7 @@ def read_unknowns(robot: Mechanism, asked: str | Sequence[str]) -> Unknowns:
     """The unknowns that a user asks for, by parts, links, joints, payloads and single names."""
     table, layout = parameter_table(robot), robot.model.layout.velocity_names
     words = [asked] if isinstance(asked, str) else list(asked)
+    carriers = [*robot.link_names, *(frame.name for frame in robot.model.frames)]
     free: dict[int, None] = {}
     payloads, of_joints = dict[str, None](), {kind: dict[int, None]() for kind in GROUPS.values()}
     for word in words:
@@ -147,7 +148,7 @@ def read_unknowns(robot: Mechanism, asked: str | Sequence[str]) -> Unknowns:
             of_joints[GROUPS[word]] |= dict.fromkeys(all_joints)
         elif number in of_joints and owner in layout:
             of_joints[number][layout.index(owner)] = None
-        elif number == PAYLOAD and (owner in robot.link_names or owner in {frame.name for frame in robot.model.frames}):
+        elif number == PAYLOAD and owner in carriers:
             payloads[owner] = None
         elif chosen:
             free |= dict.fromkeys(chosen)
@@ -160,7 +161,7 @@ def read_unknowns(robot: Mechanism, asked: str | Sequence[str]) -> Unknowns:
                 *GROUPS,
                 *sorted(links),
                 *names,
-                *(f"{link}.{PAYLOAD}" for link in robot.link_names),
+                *(f"{link}.{PAYLOAD}" for link in carriers),
             ]
             raise UnknownNameError.of("parameter", word, known, f"identify, of robot {robot.name!r}")
     return _unknowns(robot, table, sorted(free), list(payloads), of_joints)
@@ -197,10 +198,7 @@ def _unknowns(
                 f"identify: ask for the payload of {name!r}, or for link {link!r} itself: they move as one"
             )
         carried = np.zeros((len(table), 10))
-        for k in range(10):
-            m, hx, hy, hz, *I = np.eye(10)[k].tolist()
-            moved = offset * Inertia(m, Vector(hx, hy, hz), Symmetric(*I))
-            carried[first : first + 10, k] = [moved.mass, *moved.moment, *moved.inertia.entries()]
+        carried[first : first + 10] = carried_numbers(offset)
         size = PAYLOAD_KG * PAYLOAD_SIZE_M**2
         prior = np.diag([size, size, size, PAYLOAD_KG])
         bodies.append(UnknownBody(len(names) + np.arange(10), np.arange(10), np.zeros((4, 4)), prior))
@@ -227,6 +225,15 @@ def _unknowns(
         robot, tuple(names), np.hstack(parts), known, np.array(nominal), tuple(offset_of), tuple(bodies),
         np.array(positive, dtype=int), tuple(of_joints[GAIN]), tuple(speeds),
     )  # fmt: skip
+
+
+def carried_numbers(offset: Transform) -> Array:
+    """The ten numbers of a link for those of a body in a frame of it: (10, 10)."""
+    columns = []
+    for m, hx, hy, hz, *I in np.eye(10).tolist():
+        moved = offset * Inertia(m, Vector(hx, hy, hz), Symmetric(*I))
+        columns.append([moved.mass, *moved.moment, *moved.inertia.entries()])
+    return np.array(columns, dtype=float).T
 
 
 def _links(robot: Mechanism, table: Sequence[TorqueParameter], free: Sequence[int]) -> Iterator[UnknownBody]:

@@ -177,8 +177,7 @@ def match_torques(
         if len(found) != 1 or found[0] not in headings:
             what = f"columns {quoted(found)} could all hold" if len(found) > 1 else "the recording has no column of"
             raise UnknownNameError(
-                f"{what} the torque of {name!r}; its columns are {quoted(headings)}. Say which, with tau={{{name!r}: "
-                "...}"
+                f"{what} the torque of {name!r}; there are {quoted(headings)}. Say which, with tau={{{name!r}: ...}}"
             )
         (title,) = found
         if title in chosen:
