@@ -44,6 +44,9 @@ from chainrule.errors import SimulationWarning as SimulationWarning
 from chainrule.errors import UnknownNameError as UnknownNameError
 from chainrule.exercises.exercise import Exercise as Exercise
 from chainrule.exercises.kinds import exercise as exercise
+from chainrule.identification.identify import Identification as Identification
+from chainrule.identification.identify import identify as identify
+from chainrule.identification.payload import PayloadEstimator as PayloadEstimator
 from chainrule.inverse_kinematics.result import InverseKinematics as InverseKinematics
 from chainrule.kinematics.pose_vectors import angles_are_singular as angles_are_singular
 from chainrule.kinematics.pose_vectors import pose_from_vector as pose_from_vector

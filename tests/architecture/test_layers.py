@@ -11,8 +11,8 @@ pytestmark = pytest.mark.interpreted
 
 LAYERS = (
     "lazy", "errors", "quantities", "display", "spatial", "model", "calls", "arguments", "algorithms", "formats",
-    "functions", "compile", "core", "statistics", "doctor", "loops", "dynamics", "kinematics", "identification", "inverse_kinematics", "control", "calibration",
-    "simulation", "realtime", "motion", "symbolic", "shapes", "plots", "figures", "frameworks", "robot", "wheels", "exercises", "study", "cluster", "studio", "pages", "cli",
+    "functions", "compile", "core", "statistics", "doctor", "loops", "dynamics", "kinematics", "inverse_kinematics", "control",
+    "simulation", "realtime", "motion", "identification", "calibration", "symbolic", "shapes", "plots", "figures", "frameworks", "robot", "wheels", "exercises", "study", "cluster", "studio", "pages", "cli",
 )  # fmt: skip
 """A module imports from its own package and from those before it."""
 
@@ -37,6 +37,7 @@ METHODS = {
     ("simulation.trajectory", "plots.trajectory"): "Trajectory.plot",
     ("simulation.trajectory", "plots.motion_planes"): "Trajectory.plot_torque_terms and its like",
     ("simulation.trajectory", "pages.show"): "Trajectory.show",
+    ("identification.identify", "study.report.identification"): "Identification.report",
     ("simulation.trajectory", "motion.recorded"): "Trajectory.from_samples; Trajectory.load imports it in a function",
 }
 """Methods that are functions of a later module, imported when they are first used; at the top for types alone."""

@@ -398,3 +398,40 @@ def test_wrenches_of_a_force_plate_are_in_base_axes():
     np.testing.assert_array_equal(carried, own)
     with pytest.raises(cr.UnknownNameError, match="no frame named 'wrld'; did you mean 'world'"):
         cr.Trajectory.from_samples(arm, t, q, smoothing=None, tip_wrench=push, frame="wrld")
+
+
+def test_measured_torques_go_with_their_samples():
+    tau = np.arange(400.0 * 7).reshape(400, 7)
+    tau[5, 2] = np.nan
+    order = np.r_[0:100, 101, 100, 102:400]
+    with pytest.warns(cr.MotionWarning, match="sorted"):
+        motion = recorded(Q[order], T[order], tau=tau[order], sort=True, smoothing=None)
+    assert np.array_equal(motion.tau, tau, equal_nan=True)
+    assert motion.method == "recorded with torques"
+    assert any(row.what == "torques" for row in motion.assumptions)
+    assert np.isfinite(motion.work).all()
+    assert recorded(smoothing=None).method == "recorded"
+    with pytest.raises(cr.ShapeError, match="a row for each sample"):
+        recorded(tau=tau[:-1])
+
+
+def test_measured_torques_of_a_table_are_found_by_headings_or_named():
+    arm = cr.load("planar_2r")
+    q = {"time": T, "joint1": np.sin(T), "joint2": np.cos(T)}
+    table = q | {"joint1.torque [Nmm]": 2000 * np.sin(T), "joint2 effort": np.cos(T)}
+    motion = cr.Trajectory.load(table, arm, tau=True, smoothing=None)
+    assert np.allclose(motion.tau, np.stack([2 * np.sin(T), np.cos(T)], axis=-1))
+    assert not any("not used" in note for note in motion.notes)
+    crossed = {"joint1": "joint2 effort", "joint2": "joint1.torque [Nmm]"}
+    named = cr.Trajectory.load(table, arm, tau=crossed, smoothing=None)
+    assert np.allclose(named.tau[:, 0], np.cos(T))
+    with pytest.raises(cr.ShapeError, match="two joints"):
+        cr.Trajectory.load(table, arm, tau={"joint1": "joint2 effort"})
+    with pytest.raises(cr.UnknownNameError, match="no column of the torque of 'joint1'"):
+        cr.Trajectory.load(q, arm, tau=True)
+    message = [
+        SimpleNamespace(header=None, name=["joint2", "joint1"], position=[np.cos(t), np.sin(t)], effort=[1.0, 2.0])
+        for t in T
+    ]
+    told = cr.Trajectory.load(message, arm, rate=100.0, tau=True, smoothing=None)
+    assert told.tau[7].tolist() == [2.0, 1.0]

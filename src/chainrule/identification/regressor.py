@@ -124,15 +124,15 @@ def base(robot: Mechanism, *, parts: Sequence[str] | None = None) -> BaseParamet
     """
     chosen = None if parts is None else chosen_parts(parts)
     places = list(vector.indices(robot, chosen))
-    Y = regressor(robot, *_random_motions(robot, len(places)), parts=chosen)
-    columns, matrix = _independent_columns(Y.reshape(len(Y) * robot.nv, len(places)))
+    Y = regressor(robot, *random_motions(robot, len(places)), parts=chosen)
+    columns, matrix = independent_columns(Y.reshape(len(Y) * robot.nv, len(places)))
     nominal = vector.values(robot)[places]
     labels = [vector.names(robot)[i] for i in places]
-    names = tuple(_sum(row, labels) for row in matrix)
+    names = tuple(sum_in_words(row, labels) for row in matrix)
     return BaseParameters(columns, matrix, matrix @ nominal, names, nominal)
 
 
-def _random_motions(robot: Mechanism, count: int) -> tuple[Array, Array, Array]:
+def random_motions(robot: Mechanism, count: int) -> tuple[Array, Array, Array]:
     """Random states and accelerations, enough to tell `count` parameters apart."""
     rng = np.random.default_rng(0)
     rows = 2 * (count // max(robot.nv, 1)) + 10
@@ -144,7 +144,7 @@ def _random_motions(robot: Mechanism, count: int) -> tuple[Array, Array, Array]:
     return q, qd, qdd
 
 
-def _independent_columns(Y: Array) -> tuple[tuple[int, ...], Array]:
+def independent_columns(Y: Array) -> tuple[tuple[int, ...], Array]:
     """The columns that are no combinations of those before them, and B with Y = Y[:, columns] @ B."""
     lengths = np.linalg.norm(Y, axis=0)
     zero = lengths <= RANK_TOLERANCE * lengths.max(initial=0.0)
@@ -167,7 +167,7 @@ def _independent_columns(Y: Array) -> tuple[tuple[int, ...], Array]:
     return tuple(columns), B
 
 
-def _sum(row: Array, labels: Sequence[str]) -> str:
+def sum_in_words(row: Array, labels: Sequence[str]) -> str:
     """A combination of parameters in words."""
     text = ""
     for x, label in zip(row.tolist(), labels, strict=True):

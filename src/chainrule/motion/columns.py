@@ -17,7 +17,7 @@ KINDS = {
     "q": ("q", "pos", "position", "positions", "angle", "angles", "value"),
     "qd": ("qd", "dq", "qdot", "vel", "velocity", "velocities", "speed", "u"),
     "qdd": ("qdd", "ddq", "qddot", "acc", "acceleration", "accelerations"),
-    "tau": ("tau", "torque", "torques", "effort", "efforts", "moment", "force"),
+    "tau": ("tau", "torque", "torques", "effort", "efforts", "moment", "force", "current"),
 }
 """Words of headings for each quantity."""
 
@@ -156,6 +156,36 @@ def match_columns(
     if clock is not None:
         stated[clock] = headings[clock].unit or ""
     return Matched(clock, chosen, stated, reasons)
+
+
+def match_torques(
+    names: Iterable[str],
+    layout: Layout,
+    columns: Mapping[str, str],
+    units: Mapping[str, str],
+    findings: Findings,
+) -> dict[str, float]:
+    """The column of each joint's torque or motor current, and its factor to N m, N or A.
+
+    columns: those that a user names, by joint.
+    """
+    headings = {title: ColumnHeading.of(title, units.get(title)) for title in names}
+    chosen: dict[str, float] = {}
+    for name in layout.velocity_names:
+        given = columns.get(name)
+        found = [given] if given else [title for title, heading in headings.items() if heading.kind(name) == "tau"]
+        if len(found) != 1 or found[0] not in headings:
+            what = f"columns {quoted(found)} could all hold" if len(found) > 1 else "the recording has no column of"
+            raise UnknownNameError(
+                f"{what} the torque of {name!r}; there are {quoted(headings)}. Say which, with tau={{{name!r}: ...}}"
+            )
+        (title,) = found
+        if title in chosen:
+            raise ShapeError(f"tau: column {title!r} is that of two joints")
+        unit = headings[title].unit or ""
+        findings.assume(f"torque of {name}", f"column {title!r}" + (f" in {unit}" if unit not in NO_UNIT else ""))
+        chosen[title] = {"nmm": 1e-3, "ma": 1e-3}.get(unit, 1.0)
+    return chosen
 
 
 class StateColumns(NamedTuple):

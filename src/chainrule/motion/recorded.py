@@ -21,7 +21,7 @@ from chainrule.errors import MotionWarning, ShapeError, UnknownNameError, quoted
 from chainrule.kinematics import named_states
 from chainrule.kinematics.configurations import neutral
 from chainrule.motion.angles import report_jumps, report_limits, scale_angles, unwrap
-from chainrule.motion.columns import Matched, match_columns, stated_factors
+from chainrule.motion.columns import Matched, match_columns, match_torques, stated_factors
 from chainrule.motion.differentiation import MIN_SAMPLES, SMOOTHERS, differentiate
 from chainrule.motion.findings import Findings, list_places
 from chainrule.motion.manifold import normalize, to_velocities
@@ -32,6 +32,9 @@ from chainrule.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+MEASURED = "recorded with torques"
+"""The method of a trajectory whose torques were measured, and not computed from its robot's numbers."""
 
 
 class Smoothing(NamedTuple):
@@ -49,6 +52,7 @@ def from_samples(
     t: ArrayLike,
     q: Any,
     *,
+    tau: Any = None,
     degrees: bool | None = None,
     smoothing: str | None = "spline",
     cutoff: float | None = None,
@@ -74,6 +78,9 @@ def from_samples(
         second or more, or of less than 10 us, need a time_unit.
     q
         Positions (T, nq), or a batch of such motions (..., T, nq); nan where one is missing.
+    tau
+        Torques that were measured (..., T, nv), in N m or N, or motor currents, which `cr.identify` can take; nan where
+        one is missing. They stay as they are. Left out, torques are those that the robot's numbers ask for.
     degrees
         Whether angles are in degrees. Left out, they are radians. Where they leave a full turn and the limits of their
         joints in radians, they are refused; or taken for degrees, with a warning, where nothing else is possible.
@@ -126,6 +133,7 @@ def from_samples(
         tip_wrench,
         external,
         frame,
+        None if tau is None else _read_torques(robot, tau, samples.shape[:-1]),
     )
 
 
@@ -134,6 +142,7 @@ def from_table(
     table: RecordedTable,
     *,
     columns: Mapping[str, str] | None = None,
+    tau: Mapping[str, str] | bool = False,
     time: str | None = None,
     rate: float | None = None,
     constant: Mapping[str, float] | str | None = None,
@@ -155,8 +164,12 @@ def from_table(
     findings = Findings(list(table.assumptions))
     held = {} if isinstance(constant, str) else _read_constants(robot, constant)
     posture = _posture(robot, constant) if isinstance(constant, str) else None
+    of_torque = {} if tau is False else match_torques(
+        table.columns, robot.model.layout, tau if isinstance(tau, Mapping) else {}, table.units, findings
+    )  # fmt: skip
+    torques = np.stack([table.columns[title] * x for title, x in of_torque.items()], axis=-1) if of_torque else None
     matched = match_columns(
-        table.columns, robot.model.layout, findings,
+        [title for title in table.columns if title not in of_torque], robot.model.layout, findings,
         columns=columns, time=time, units=table.units, constant=held,
         others_stand=posture is not None, left_out=table.left_out,
     )  # fmt: skip
@@ -194,6 +207,7 @@ def from_table(
         tip_wrench,
         external,
         frame,
+        torques,
     )
 
 
@@ -253,6 +267,16 @@ def _read_positions(robot: Mechanism, q: Any) -> Array:
     return samples
 
 
+def _read_torques(robot: Mechanism, tau: Any, shape: tuple[int, ...]) -> Array:
+    """Measured torques (..., T, nv)."""
+    torques = read_argument(robot, "from_samples", "tau", tau).astype(float)
+    if torques.shape[:-1] != shape:
+        raise ShapeError(
+            f"from_samples: tau must have a row for each sample of q, {(*shape, robot.nv)}, got shape {torques.shape}"
+        )
+    return torques
+
+
 def _read_times(t: Any, count: int, unit: str | None, findings: Findings) -> Array:
     """Times in s (T,), from as many, or from the interval between two samples."""
     if is_quantity(t):
@@ -302,6 +326,7 @@ def _build(
     tip_wrench: ArrayLike | None,
     external: Mapping[str, ArrayLike] | None,
     frame: str,
+    measured: Array | None = None,
 ) -> Trajectory:
     batch, count = samples.shape[:-2], samples.shape[-2]
     if len(times.t) < MIN_SAMPLES:
@@ -322,12 +347,17 @@ def _build(
             findings.stated += [remark for remark in own.stated if remark not in findings.stated]
     q, qd, qdd = (np.stack(parts).reshape((*batch, len(times.t), -1)) for parts in zip(*motions, strict=True))
     loads = _merge_loads(robot, times, count, tip_wrench, external, frame)
-    tau, friction, work = _torques(robot, times.t, q, qd, qdd, loads, findings)
+    if measured is not None:
+        findings.assume("torques", "as measured", "tau=... gives them")
+        measured = np.stack([merge_samples(rows, times) for rows in measured.reshape(-1, count, robot.nv)])
+        measured = measured.reshape(qd.shape)
+    tau, friction, work = _torques(robot, times.t, q, qd, qdd, loads, findings, measured)
     if findings.doubts:
         warn_user(f"recorded motion of robot {robot.name!r}: " + "; ".join(findings.doubts), MotionWarning)
     states = np.zeros((*q.shape[:-1], 0))
     return Trajectory(
-        robot, times.t, q, qd, qdd, tau, friction, work, states, "recorded", "finished", (), tuple(findings),
+        robot, times.t, q, qd, qdd, tau, friction, work, states, "recorded" if measured is None else MEASURED,
+        "finished", (), tuple(findings),
         assumptions=tuple(findings.table),
     )  # fmt: skip
 
@@ -401,10 +431,17 @@ def _merge_loads(
 
 
 def _torques(
-    robot: Mechanism, t: Array, q: Array, qd: Array, qdd: Array, loads: RecordedWrenches, findings: Findings
+    robot: Mechanism,
+    t: Array,
+    q: Array,
+    qd: Array,
+    qdd: Array,
+    loads: RecordedWrenches,
+    findings: Findings,
+    measured: Array | None,
 ) -> tuple[Array, Array, Array]:
-    """Torques that the motion takes, those that friction takes, and the work of both and of wrenches."""
-    if not has_moving_mass(robot):
+    """Torques that were measured, or that the motion takes; those of friction; the work of both and of wrenches."""
+    if measured is None and not has_moving_mass(robot):
         findings.stated.append(f"robot {robot.name!r} has no masses: the torques are not known")
         unknown = np.full_like(qd, np.nan)
         return unknown, unknown, np.full((*qd.shape[:-1], 3), np.nan)
@@ -417,7 +454,8 @@ def _torques(
     friction = np.broadcast_to(
         friction_torque(robot, qd, q if robot.model.friction_depends_on_position else None), qd.shape
     )
-    power = np.stack([(torque * qd).sum(axis=-1) for torque in (tau, friction, bare - tau)], axis=-1)
+    applied = tau if measured is None else np.nan_to_num(measured)
+    power = np.stack([(torque * qd).sum(axis=-1) for torque in (applied, friction, bare - tau)], axis=-1)
     steps = np.diff(t)[:, None] * (power[..., 1:, :] + power[..., :-1, :]) / 2
     work = np.concatenate([np.zeros_like(power[..., :1, :]), np.cumsum(steps, axis=-2)], axis=-2)
-    return tau, friction, work
+    return tau if measured is None else measured, friction, work

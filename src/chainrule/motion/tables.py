@@ -172,7 +172,7 @@ def _of_messages(messages: Sequence[Any]) -> RecordedTable:
     """A list of messages like ROS's sensor_msgs/JointState: a row each, by the names that each gives."""
     names = list(dict.fromkeys(str(name) for message in messages for name in message.name))
     places = {name: k for k, name in enumerate(names)}
-    rows = np.full((len(messages), len(names)), np.nan)
+    rows, efforts = np.full((2, len(messages), len(names)), np.nan)
     for i, message in enumerate(messages):
         own = [str(name) for name in message.name]
         if len(set(own)) < len(own):
@@ -183,10 +183,14 @@ def _of_messages(messages: Sequence[Any]) -> RecordedTable:
         if positions.shape != (len(own),):
             raise ShapeError(f"message {i} has {len(own)} names and {positions.size} positions")
         rows[i, [places[name] for name in own]] = positions
+        if len(getattr(message, "effort", ())) == len(own):
+            efforts[i, [places[name] for name in own]] = message.effort
     stamps = [_stamp(message) for message in messages]
     first = next((stamp[0] for stamp in stamps if stamp), 0)
     times = np.array([(stamp[0] - first) + stamp[1] * 1e-9 if stamp else np.nan for stamp in stamps])
     columns = {name: rows[:, k] for name, k in places.items()}
+    if np.isfinite(efforts).any():
+        columns |= {f"{name}.effort": efforts[:, k] for name, k in places.items()}
     if np.isnan(times).all():
         return RecordedTable(columns)
     if "time" in columns:

@@ -430,6 +430,9 @@ class Trajectory(MotionArrays[Array]):
             Whose motion it is; a file that `save` wrote as .npz or .parquet knows it.
         columns
             For each coordinate the name of its column, where the names do not tell.
+        tau
+            True where the table has measured torques or motor currents, in columns such as "elbow.torque"; or the name
+            of the column for each joint.
         time
             The name of the column of times, where the name does not tell.
         rate
