@@ -2,6 +2,7 @@
 from chainrule import study as study
 from chainrule import symbolic as symbolic
 from chainrule import wheels as wheels
+from chainrule.bodies.world import World as World
 from chainrule.cluster.datasets import dataset as dataset
 from chainrule.cluster.monte_carlo import MonteCarlo as MonteCarlo
 from chainrule.cluster.monte_carlo import monte_carlo as monte_carlo

@@ -24,6 +24,7 @@ from chainrule.model import Model
 from chainrule.robot import building, parts, views
 
 if TYPE_CHECKING or EAGER:
+    from chainrule.bodies.robot_bodies import RobotBodies
     from chainrule.core import at
     from chainrule.doctor import diagnosis
     from chainrule.dynamics import derivatives, dynamics, energy, linearization
@@ -146,6 +147,13 @@ class Robot(Mechanism, metaclass=_KindOfRobot):
     frames = property(parts.frames)
     doctor = diagnosis.doctor
     compare = comparison.compare
+
+    @property
+    def bodies(self) -> RobotBodies:
+        """The collision bodies of this robot, and the pairs of them that are checked."""
+        from chainrule.bodies.robot_bodies import bodies_of
+
+        return bodies_of(self)
 
     # --- edits, each a new robot: robot/editing.py, edits.py ---
     edit = editing.edit
