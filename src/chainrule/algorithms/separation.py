@@ -12,7 +12,7 @@ distance.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chainrule.algorithms.solids import (
     TINY,
@@ -22,14 +22,17 @@ from chainrule.algorithms.solids import (
     SolidBox,
     SolidCapsule,
     SolidCylinder,
+    SolidEllipsoid,
+    SolidHull,
     choose,
     length,
 )  # fmt: skip
 from chainrule.spatial import Scalar, Vector
 from chainrule.spatial.scalar import maximum, sqrt, where
 
-ITERATIONS = 14
-"""Steps of GJK: boxes and hulls are done after fewer."""
+ITERATIONS, CURVED_ITERATIONS = 12, 20
+"""Steps of GJK: as many as boxes and hulls ever took, and for cylinders and ellipsoids, which get ever nearer: of 30,000
+random pairs of half a meter the worst was 0.02 mm too near."""
 
 
 @dataclass(frozen=True)
@@ -192,48 +195,78 @@ def of_line_and_box(a: SolidCapsule, b: SolidBox) -> Separation:
     out = point_at(t)[1]
     size = length(out)
     # where the line passes through the box, the way out is along a face's normal or across the line and an edge
-    best, face = None, Vector.zero()
-    e = (Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1))
+    best, face, deepest = -1e30, Vector.zero(), t
     middle = p + u * 0.5
-    for axis in (*e, *(u.cross(x) for x in e)):
+    for k, e in enumerate((Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1)) * 2):
+        axis = e if k < 3 else u.cross(e)
         n = axis / length(axis)
         n = choose(middle.dot(n) < 0, -n, n)
-        reach = sum(abs_(c) * h for c, h in zip(n, b.half, strict=True))
-        gap = middle.dot(n) - abs_(u.dot(n)) * 0.5 - reach
-        gap = where(square(axis) > 1e-12, gap, -1e30)
-        better = True if best is None else gap > best
-        best = gap if best is None else where(better, gap, best)
-        face = n if better is True else choose(better, n, face)
+        corner = Vector(*(where(c < 0, -h, h) for c, h in zip(n, b.half, strict=True)))
+        rise = u.dot(n)
+        gap = middle.dot(n) - abs_(rise) * 0.5 - corner.dot(n)
+        place = where(rise > 0, 0.0, 1.0)
+        if k >= 3:  # the line crosses an edge there
+            across = e.cross(n)
+            rate = u.dot(across)
+            is_skew = square(axis) > a.square * 1e-12
+            gap = where(is_skew, gap, -1e30)
+            place = clamp((corner - p).dot(across) / where(is_skew, rate, 1.0))
+        better = gap > best
+        best, face, deepest = where(better, gap, best), choose(better, n, face), where(better, place, deepest)
     is_out = square(out) > TINY
-    n = choose(is_out, out / size, face)
+    n = b.axes * choose(is_out, out / size, face)
     gap = where(is_out, size, best)
-    on_line = a.start + a.along * t
-    n = b.axes * n
+    on_line = a.start + a.along * where(is_out, t, deepest)
     return Separation(gap - a.radius, on_line - n * a.radius, on_line - n * gap, -n)
 
 
 def of_convex(a: Solid, b: Solid) -> Separation:
+    """A lower bound of the distance of two convex bodies: that of what is left without their round margins."""
+    (a, r), (b, s) = _core(a), _core(b)
+    found = of_cores(a, b)
+    n = found.normal
+    return Separation(found.distance - (r + s), found.point_a + n * r, found.point_b - n * s, n)
+
+
+def _core(a: Solid) -> tuple[Solid, Scalar]:
+    """A body without its round margin, and the margin."""
+    if isinstance(a, Balls):
+        return Balls(a.centers, (0,)), a.radii[0]
+    if isinstance(a, SolidCapsule):
+        return replace(a, radius=0), a.radius
+    if isinstance(a, SolidHull):
+        return replace(a, margin=0), a.margin
+    return a, 0
+
+
+def of_cores(a: Solid, b: Solid) -> Separation:
     """A lower bound of the distance of two convex bodies: the largest gap that any of a number of directions sees."""
     start = b.center - a.center
-    fixed = [start, *a.directions(), *b.directions(), *(x.cross(y) for x in a.edges() for y in b.edges())]
-    if isinstance(a, SolidCylinder) or isinstance(b, SolidCylinder):
-        fixed += [start - axis * start.dot(axis) for x in (a, b) if isinstance(x, SolidCylinder) for axis in [x.axis]]
-    n = fixed[0] / length(fixed[0])
-    best, found = _gap(a, b, n), None
-    for axis in fixed[1:]:
-        other = axis / length(axis)
-        other = choose(other.dot(start) < 0, -other, other)
-        gap = _gap(a, b, other)
-        better = gap[0] > best[0]
-        n = choose(better, other, n)
-        best = (where(better, gap[0], best[0]), choose(better, gap[1], best[1]), choose(better, gap[2], best[2]))
-    gap, point_a, point_b = best
+    n = start / length(start)
+    first = _gap(a, b, n)
+    gap, point_a, point_b = first
+    edges = [(x.cross(y), x, y) for x in a.edges() for y in b.edges()]
+    faces = [(axis, a, None) for axis in a.directions()] + [(axis, None, b) for axis in b.directions()]
+    sides = [(start - x.axis * start.dot(x.axis), None, None) for x in (a, b) if isinstance(x, SolidCylinder)]
+    for axis, x, y in (*faces, *edges, *sides):
+        m = axis / length(axis)
+        m = choose(m.dot(start) < 0, -m, m)
+        found, on_a, on_b = _gap(a, b, m)
+        if isinstance(x, Vector):  # two edges cross: on the one of a, the place where they do
+            across = y.cross(m)
+            rate = x.dot(across)
+            on_a = on_a + x * ((on_b - on_a).dot(across) / where(abs_(rate) > TINY, rate, 1.0))
+        elif x is not None:  # a corner of b has passed a face of a
+            on_a = on_b - m * found
+        better = both(found > gap, square(axis) > 1e-12)
+        gap, n = where(better, found, gap), choose(better, m, n)
+        point_a, point_b = choose(better, on_a, point_a), choose(better, on_a + m * found, point_b)
     # GJK: the point v nearest to 0 among b - a, by triangles of points of that difference
-    first = _gap(a, b, fixed[0] / length(fixed[0]))
     corner = (first[2] - first[1], first[1])
     triangle = [corner, corner, corner]
     v, on_a = corner
-    for _ in range(ITERATIONS):
+    curved = any(isinstance(x, SolidCylinder | SolidEllipsoid) for x in (a, b))
+    for _ in range(CURVED_ITERATIONS if curved else ITERATIONS):
         size = length(v)
         m = v / size
         found = _gap(a, b, m)

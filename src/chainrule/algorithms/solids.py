@@ -176,10 +176,11 @@ class SolidCylinder:
         """The point that reaches least far along the unit vector n, and how far."""
         u = n.dot(self.axis)
         across = n - self.axis * u
-        size = length(across)
+        d2 = across.dot(across)
+        size = sqrt(where(d2 > 1e-12, d2, 1e-12))  # along the axis, what is left of n is rounding
         end = where(u > 0, -self.half, self.half)
         point = self.center + self.axis * end - across * (self.radius / size)
-        return point, self.center.dot(n) + end * u - self.radius * across.dot(across) / size
+        return point, self.center.dot(n) + end * u - self.radius * size
 
     def directions(self) -> list[Vector]:
         """The normals of its flat faces."""

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from chainrule.algorithms import kinematics
+from chainrule.algorithms.distances import BodyTable
 from chainrule.algorithms.separation import separation
 from chainrule.algorithms.solids import HalfSpace, Solid
 from chainrule.bodies.body import CollisionBody
+from chainrule.bodies.distances import nearest
 from chainrule.bodies.fitting import fit_capsule
 from chainrule.bodies.mesh_points import points_of
+from chainrule.bodies.world import World
 from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.subject import method
 from chainrule.errors import ChainruleError, ModelWarning, UnknownNameError, warn_user
 from chainrule.model import Capsule, Geometry, Mesh, Model, Plane, edits
 from chainrule.model.configurations import home_positions
@@ -41,23 +44,6 @@ class LeftOut(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True)
-class BodyTable:
-    """The bodies and pairs of a robot, as functions are compiled for them: solids in the frames of their links."""
-
-    links: tuple[str, ...]
-    solids: tuple[Solid, ...]
-    pairs: tuple[tuple[int, int], ...]
-    moving: tuple[int, ...]
-    """The bodies that are checked against the world: all but those that stand still with the base."""
-
-    def __hash__(self) -> int:
-        found = self.__dict__.get("_hash")
-        if found is None:
-            found = self.__dict__["_hash"] = hash((self.links, self.solids, self.pairs, self.moving))
-        return int(found)
-
-
 class RobotBodies:
     """The collision bodies of a robot, in the order of its links; immutable.
 
@@ -70,6 +56,8 @@ class RobotBodies:
     >>> cr.load("planar_3r").bodies
     <3 bodies of robot 'planar_3r', from bars between its joints; 1 of 3 pairs are checked>
     """
+
+    nearest = method(nearest)
 
     def __init__(self, robot: Mechanism) -> None:
         self.robot = robot
@@ -114,6 +102,11 @@ class RobotBodies:
             if name not in model.index_of:
                 raise UnknownNameError.of("link", name, model.index_of, f"robot {model.name!r}")
         return type(self.robot)(edits.choose_pair(model, PairChoice(link_a, link_b, checked)))
+
+    def pairs_with(self, world: World | None) -> tuple[Pair, ...]:
+        """The pairs that are checked, those of the moving bodies with the obstacles of a world after them."""
+        own = (self.names[k] for k in self.table.moving)
+        return (*self.pairs, *((name, other) for name in own for other in (() if world is None else world.names)))
 
     @property
     def table(self) -> BodyTable:
