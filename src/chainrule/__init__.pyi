@@ -2,6 +2,7 @@
 from chainrule import study as study
 from chainrule import symbolic as symbolic
 from chainrule import wheels as wheels
+from chainrule.bodies.world import World as World
 from chainrule.calibration.calibrate import Calibration as Calibration
 from chainrule.calibration.calibrate import calibrate as calibrate
 from chainrule.calibration.hand_eye import HandEye as HandEye

@@ -17,7 +17,7 @@ from chainrule.functions.meaning import describe_arguments, describe_result
 from chainrule.functions.table import DECLARED_IN, FUNCTIONS, Needs
 
 LOADED = {"tip_wrench", "external", "wrench"}
-OF_BODIES = {"hold", "task", "link", "point", "q", "stick", "out"}
+OF_BODIES = {"hold", "task", "link", "point", "q", "stick", "out", "world"}
 """What else methods take: what their bodies read before the table is asked."""
 PANDA = cr.load("panda")
 
@@ -67,7 +67,7 @@ def test_every_entry_compiles_to_a_kernel_of_its_shape(name):
     entry = FUNCTIONS[name]
     options = options_of(robot, name, {})
     model = robot.model if entry.whole else merged_model(robot)
-    state = [np.zeros(n) for n in entry.argument_lengths(model, options.get("loads", ()))]
+    state = [np.zeros(n) for n in entry.argument_lengths(model, options)]
     assert kernel(*state).shape == entry.shape(model, options)
 
 
@@ -91,7 +91,7 @@ def test_an_unknown_option_is_refused_with_the_known_ones():
 def test_signature_and_help_are_the_same_before_and_after_the_first_call(name):
     robot = cr.load("panda")
     before, doc = inspect.signature(getattr(robot, name)), inspect.getdoc(getattr(robot, name))
-    state = [np.zeros(n) for n in FUNCTIONS[name].argument_lengths(robot.model)]
+    state = [np.zeros(n) for n in FUNCTIONS[name].argument_lengths(robot.model, {})]
     getattr(robot, name)(*state)
     assert name in vars(robot)  # the call on one state is a builtin now
     after = inspect.signature(getattr(robot, name))
@@ -106,7 +106,7 @@ def test_every_result_and_argument_is_said_in_words(name):
     model = robot.model if FUNCTIONS[name].whole else merged_model(robot)
     options = options_of(robot, name, {})
     arguments = describe_arguments(name, model, options)
-    assert len(arguments) == len(FUNCTIONS[name].argument_lengths(model, options.get("loads", ())))
+    assert len(arguments) == len(FUNCTIONS[name].argument_lengths(model, options))
     assert [line.split(":")[0] for line in arguments][: len(FUNCTIONS[name].takes)] == list(FUNCTIONS[name].arguments)
     text = describe_result(name, model, options)
     assert text

@@ -106,7 +106,7 @@ def test_panels_build_follow_and_close(kind):
     link = robot.link_names[-1]
     changed = [{}, {"qd": rng.normal(size=robot.nv)}, {"wrenches": {link: rng.normal(size=6)}}, {"wrenches": {}}]
     if has_moving_mass(robot):
-        parameters = world.World(np.array([0, 1.0, 0]), default_tip(robot), 0.5).parameters(robot)
+        parameters = world.Conditions(np.array([0, 1.0, 0]), default_tip(robot), 0.5).parameters(robot)
         changed += [{"parameters": parameters}, {"parameters": {}}]
     for new in changed:
         session.move(**new)

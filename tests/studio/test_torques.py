@@ -145,7 +145,7 @@ def test_gravity_payload_and_friction_are_those_of_the_edited_robot(name):
         q = robot.loops.close(state.q)
         state = SessionState(q, robot.loops.consistent_velocity(q, state.qd), np.zeros(robot.nv))
     gravity, place = np.array([1.0, -2.0, 0.5]), (0.1, 0.2, 0.0)
-    changed = world.World(gravity, default_tip(robot), 1.5, place, dry=2.0, viscous=3.0, damping=0.1)
+    changed = world.Conditions(gravity, default_tip(robot), 1.5, place, dry=2.0, viscous=3.0, damping=0.1)
     edited = robot.edit(gravity=gravity).with_payload(1.5, com=place, link=default_tip(robot))
     edited = edited.edit(joints={"*": {"coulomb": 1.0, "viscous": 0.7}})
     pushed = {robot.link_names[1]: np.array([0.1, 0.2, 0.3, 4.0, 5.0, 6.0])}

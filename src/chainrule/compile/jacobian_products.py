@@ -47,7 +47,7 @@ def is_configuration(entry: Function, place: int) -> bool:
 
 def signature(model: Model, entry: Function, options: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The lengths of the arguments of a function, or of its products, and the shape of the result for one state."""
-    lengths = entry.argument_lengths(model, options.get("loads", ()))
+    lengths = entry.argument_lengths(model, options)
     merged, parameters = model, options.get("parameters", ())
     if parameters:
         lengths += tuple(parameter_length(model, parameter) for parameter in parameters)

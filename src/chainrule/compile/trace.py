@@ -73,7 +73,7 @@ def trace_as_described(
 ) -> Tape:
     """The tape of a function with the model's own frames of links."""
     entry = FUNCTIONS[name]
-    own = entry.argument_lengths(model, options.get("loads", ()))
+    own = entry.argument_lengths(model, options)
     lengths = (*own, *(parameter_length(model, parameter) for parameter in parameters))
     graph = Graph()
     scalars = graph.inputs(lengths)

@@ -107,7 +107,7 @@ def _new_evaluation(robot: Mechanism, function: str, loads: Loads, options: dict
 
     def evaluate(*values: Any) -> Array:
         arrays = _read(robot, function, dict(zip(entry.arguments, values, strict=False)))
-        if loads.links:
+        if loads.wrenches:
             arrays |= zip(loads.labels, values[len(arrays) :], strict=True)
         result: Array = on_arrays(*together(arrays, function))
         return result

@@ -89,7 +89,7 @@ def _describe(function: str, model: Model, options: Mapping[str, Any]) -> dict[s
     names = (*entry.arguments, *(f"wrench_{k}" if k else "wrench" for k in range(len(options.get("loads", ())))))
     parts = zip(
         names,
-        entry.argument_lengths(model, options.get("loads", ())),
+        entry.argument_lengths(model, options),
         describe_arguments(function, model, options),
         strict=True,
     )

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 TIP_WRENCH, APPLIED_WRENCH = "tip_wrench", "wrench"
+WORLD = "world"
+"""The name of the numbers of a world's obstacles."""
 WRENCH = "external."
 """The name of a wrench on a link begins so."""
 
@@ -47,7 +49,7 @@ def inputs_of(robot: Mechanism, caller: str, function: str, given: Sequence[str]
     missing = [name for name in entry.arguments if name not in given]
     if missing:
         raise ShapeError(f"{caller}: {function} takes {quoted(entry.arguments)}; {quoted(missing)} is not given")
-    further = [name for name in given if name not in entry.arguments]
+    further = [name for name in given if name not in entry.arguments and not (name == WORLD and entry.is_surrounded)]
     own = APPLIED_WRENCH if entry.acts else TIP_WRENCH
     wrenches = [name for name in further if name == own or name.startswith(WRENCH)]
     parameters = tuple(sorted(name for name in further if name not in wrenches))
@@ -60,8 +62,20 @@ def inputs_of(robot: Mechanism, caller: str, function: str, given: Sequence[str]
     loads = tuple(find_link(robot) if name == own else name.removeprefix(WRENCH) for name in wrenches)
     tip_sign = 1 if entry.acts else -1
     signs = [tip_sign if name == own else 1 for name in wrenches]
-    order = (*entry.arguments, *wrenches, *parameters)
-    return Inputs(order, (*(1 for _ in entry.takes), *signs, *(1 for _ in parameters)), loads, parameters)
+    around = (WORLD,) if entry.is_surrounded and WORLD in given else ()
+    order = (*entry.arguments, *wrenches, *around, *parameters)
+    return Inputs(order, (*(1 for _ in entry.takes), *signs, *(1 for _ in (*around, *parameters))), loads, parameters)
+
+
+def open_world(given: Mapping[str, Any], options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The numbers of a world in place of it, and its layout among the options."""
+    world = given.get(WORLD)
+    others = {name: x for name, x in given.items() if name != WORLD}
+    if world is None:
+        return others, dict(options)
+    if not hasattr(world, "layout"):
+        raise ShapeError(f"world must be a cr.World, got {short_repr(world)}")
+    return others | ({WORLD: world.numbers} if world.layout else {}), {**options, "obstacles": world.layout}
 
 
 def call_for(
@@ -82,13 +96,13 @@ class _Request:
     def __init__(
         self, robot: Mechanism, caller: str, function: str, arguments: Vectors, raw: bool, options: Mapping[str, Any]
     ) -> None:
-        self.robot, self.caller, self.function, self.options = robot, caller, function, options
+        self.robot, self.caller, self.function = robot, caller, function
         self.entry: Function = entry_of(function)
         self.by_velocities = not flag(raw, f"{caller}: raw")
-        named = self._by_name(arguments, "arguments", self.entry.arguments)
+        named, self.options = open_world(self._by_name(arguments, "arguments", self.entry.arguments), options)
         given = match_dimensions(robot.model.layout, named, caller)
         self.inputs = inputs_of(robot, caller, function, list(given))
-        self.call = call_for(robot, function, self.inputs, options)
+        self.call = call_for(robot, function, self.inputs, self.options)
         self.lengths, self.shape = self.call.signature
         self.arrays = {name: self._argument(name, given[name]) for name in self.inputs.names}
 
@@ -113,6 +127,8 @@ class _Request:
             return read_argument(self.robot, self.caller, name, value)
         if place < len(self.entry.takes) + len(self.inputs.loads):
             return self.inputs.signs[place] * rows_of(value, WRENCH_LENGTH, what, "moment and force", WRENCH_UNITS)
+        if name == WORLD:
+            return rows_of(value, self.lengths[place], what, "the numbers of the obstacles")
         return self._numbers(name, value, what)
 
     def _numbers(self, name: str, value: Any, what: str) -> Array:

@@ -13,6 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from chainrule.arguments import one_of
 from chainrule.errors import FormatError, UnknownNameError
 from chainrule.formats.exact import has_direction, pose
 from chainrule.formats.source import FilePath, folder_of, path_of, read, write
@@ -37,7 +38,7 @@ from chainrule.model import (
     Spherical,
     Spring,
 )
-from chainrule.model.geometry import ROLES, SHAPES, Color, Shape, objection
+from chainrule.model.geometry import ROLES, SHAPES, Color, PairChoice, Shape, objection
 from chainrule.model.parts import DOF_NUMBERS, with_both_directions
 from chainrule.spatial import Rotation, Symmetric, Transform, Vector
 
@@ -110,7 +111,8 @@ _TOML_TOKEN = re.compile(
 _BARE_KEY = re.compile("[A-Za-z0-9_-]+")
 """A key that TOML takes without quotes."""
 
-PARTS = ("link", "joint", "frame", "constraint", "spring", "geometry", "configuration")
+PAIR_RULES = ("checked", "left out")
+PARTS = ("link", "joint", "frame", "constraint", "spring", "geometry", "configuration", "pair")
 """The lists of a document, in the order in which they are written."""
 
 
@@ -200,6 +202,7 @@ def model_of(document: Mapping[str, Any], source: str, folder: str | None = None
         [_geometry(entry, folder) for entry in table.tables("geometry")],
         [_configuration(entry) for entry in table.tables("configuration")],
         _records(table, "spring", Spring),
+        [_pair(entry) for entry in table.tables("pair")],
     )
 
 
@@ -338,6 +341,13 @@ def _configuration(table: _Table) -> Configuration:
     if not isinstance(positions, dict) or not all(_is_number(x) for x in positions.values()):
         raise table.error(f"needs positions = a table of coordinates and numbers in braces, got {positions!r:.60}")
     return Configuration(table.text("name"), tuple((name, float(x)) for name, x in positions.items()))
+
+
+def _pair(table: _Table) -> PairChoice:
+    table.only("link_a", "link_b", "rule", "reason")
+    rule = one_of(PAIR_RULES, table.text("rule"), "rule", f"{table.where}: a pair")
+    reason = table.text("reason") if "reason" in table.entries else ""
+    return PairChoice(table.text("link_a"), table.text("link_b"), rule == PAIR_RULES[0], reason)
 
 
 def _link(table: _Table) -> Link:
@@ -483,6 +493,11 @@ def document_of(model: Model) -> dict[str, Any]:
     document["spring"] = [_entry(spring) for spring in model.springs]
     document["geometry"] = [_geometry_entry(geometry) for geometry in model.geometries]
     document["configuration"] = [{"name": c.name, "positions": dict(c.positions)} for c in model.configurations]
+    document["pair"] = [
+        {"link_a": p.link_a, "link_b": p.link_b, "rule": PAIR_RULES[not p.checked]}
+        | ({"reason": p.reason} if p.reason else {})
+        for p in model.pairs
+    ]
     return {key: value for key, value in document.items() if value != []}
 
 

@@ -1,4 +1,7 @@
-"""SRDF files, which MoveIt keeps beside URDF: their group states as named configurations. The rest is not read."""
+"""SRDF files, which MoveIt keeps beside URDF: group states, as named configurations, and pairs of links that may touch.
+
+The rest is not read.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ from chainrule.formats.source import FilePath, read
 from chainrule.formats.xml import XmlElement, parse
 from chainrule.model import Configuration, Free, Model, ModelProblem
 from chainrule.model.configurations import HOME, home_positions
-from chainrule.model.edits import rebuild
+from chainrule.model.edits import choose_pair, rebuild
+from chainrule.model.geometry import PairChoice
 
 LEFT_OUT = "It is left out"
 ROOT_JOINT = "root_joint"
@@ -18,7 +22,7 @@ ROOT_JOINT = "root_joint"
 
 
 def with_srdf(model: Model, path_or_text: FilePath) -> Model:
-    """The model with the group states of an SRDF file, or of its text, as named configurations.
+    """The model with the group states of an SRDF file, or of its text, as named configurations, and its disabled pairs.
 
     States of different groups with the same name are one configuration: "home" of the arm and of the hand. A group is
     only part of a robot; the other coordinates are those of the configuration "home", if there is one in the file or in
@@ -37,6 +41,11 @@ def with_srdf(model: Model, path_or_text: FilePath) -> Model:
     new = [Configuration(name, tuple((base | positions).items())) for name, positions in states.items()]
     kept = [c for c in model.configurations if c.name not in states]
     found = replace(rebuild(model, configurations=[*kept, *new]), problems=(*model.problems, *problems))
+    for node in root.children("disable_collisions", "enable_collisions"):
+        pair = node.text("link1"), node.text("link2")
+        if all(link in model.index_of for link in pair):  # MoveIt's files name links of other variants too
+            checked = node.tag == "enable_collisions"
+            found = choose_pair(found, PairChoice(*pair, checked, f"SRDF: {node.get('reason') or 'no reason given'}"))
     return replace(found, notes=(*model.notes, *(str(problem) for problem in problems)))
 
 

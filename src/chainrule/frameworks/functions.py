@@ -14,7 +14,7 @@ import numpy as np
 from chainrule.arguments import names
 from chainrule.core.derived import backend_of, remember
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.products import APPLIED_WRENCH, TIP_WRENCH, WRENCH, call_for, inputs_of
+from chainrule.core.products import APPLIED_WRENCH, TIP_WRENCH, WORLD, WRENCH, call_for, inputs_of, open_world
 from chainrule.display.words import ROBOT, called_here
 from chainrule.errors import ShapeError, UnknownAttributeError, short_repr
 from chainrule.frameworks.operators import Operator
@@ -32,6 +32,7 @@ def signature_of(entry: Function) -> Signature:
     if entry.acts or "link" in public:
         vectors.append(Parameter("link", plain, default=None))
     options = [TIP_WRENCH, "external"] if entry.loaded and not entry.acts else []
+    options += [WORLD] if entry.is_surrounded else []
     options += [*(name for name in public if name != "link"), "parameters"]
     return Signature([*vectors, *(Parameter(name, keyword, default=None) for name in options)])
 
@@ -153,7 +154,7 @@ def _method(name: str, entry: Function) -> Callable[..., Any]:
             chosen = dict(signature.bind(*arguments, **options).arguments)
         except TypeError as error:
             raise ShapeError(f"{caller}{signature}: {error}") from None
-        inputs = (*entry.arguments, TIP_WRENCH, APPLIED_WRENCH, "external", "parameters")
+        inputs = (*entry.arguments, TIP_WRENCH, APPLIED_WRENCH, WORLD, "external", "parameters")
         given = {k: chosen.pop(k) for k in inputs if k in chosen}
         own = _mapping(given.pop("parameters", None), f"{caller}: parameters", "{'LINK.mass': numbers}")
         parameters = {**self.bound, **own}
@@ -162,7 +163,7 @@ def _method(name: str, entry: Function) -> Callable[..., Any]:
         link = chosen.pop("link", None) if entry.acts else None
         if link is not None:
             given[f"{WRENCH}{link}"] = given.pop(APPLIED_WRENCH)
-        given = {k: value for k, value in given.items() if value is not None}
+        given, chosen = open_world({k: value for k, value in given.items() if value is not None}, chosen)
         given |= {k: self.parameter(k, value) for k, value in parameters.items()}
         return self.evaluate(name, given, {k: x for k, x in chosen.items() if x is not None})
 

@@ -12,6 +12,7 @@ from enum import Enum
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from chainrule.algorithms.solids import layout_length
 from chainrule.algorithms.terms import term_names
 from chainrule.arguments import one_of
 from chainrule.functions.named import split
@@ -237,6 +238,8 @@ class Function:
     cost: Cost = per_body()
     loaded: bool = False
     """Whether it also takes wrenches, six numbers each, on the links that the option `loads` names."""
+    is_surrounded: bool = False
+    """Whether it also takes the numbers of a world, whose kinds of obstacles the option `obstacles` tells."""
     whole: bool = False
     """Whether every link counts, those on fixed joints too; else fixed joints are merged first."""
     on_any_frames: bool = False
@@ -285,9 +288,12 @@ class Function:
         """Its arguments and options among those of a call; others are those of a body around it."""
         return {name: given[name] for name in (*self.arguments, *self.options) if name in given}
 
-    def argument_lengths(self, model: Model, loads: Sequence[str] = ()) -> tuple[int, ...]:
-        """The length of each argument, wrenches included."""
-        return (*(argument.length(model) for argument in self.takes), *(WRENCH_LENGTH for _ in loads))
+    def argument_lengths(self, model: Model, options: Mapping[str, Any]) -> tuple[int, ...]:
+        """The length of each argument, wrenches and the numbers of a world included."""
+        further = [WRENCH_LENGTH for _ in options.get("loads", ())]
+        if options.get("obstacles"):
+            further.append(layout_length(options["obstacles"]))
+        return (*(argument.length(model) for argument in self.takes), *further)
 
     def shape(self, model: Model, options: Mapping[str, Any]) -> tuple[int, ...]:
         """The shape of the answer for one state."""
@@ -309,6 +315,7 @@ def _size(dimension: Size | Axis, model: Model, options: Mapping[str, Any]) -> i
 
 
 DECLARED_IN = (
+    "bodies.distances",
     "dynamics.centroidal", "dynamics.derivatives", "dynamics.dynamics", "dynamics.energy", "dynamics.textbook",
     "identification.regressor", "kinematics.configurations", "kinematics.manipulability", "kinematics.poses",
     "kinematics.velocities", "loops.constraints", "loops.forces", "loops.motion",

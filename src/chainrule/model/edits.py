@@ -9,6 +9,7 @@ from typing import Any
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
 from chainrule.model.configurations import Configuration, join
 from chainrule.model.constraints import Constraint
+from chainrule.model.geometry import PairChoice
 from chainrule.model.joints import Fixed, Free, JointKind, Moved, Screw
 from chainrule.model.layout import Layout
 from chainrule.model.model import Model
@@ -59,9 +60,16 @@ def merge_fixed(model: Model) -> Model:
     return replace(model, links=tuple(merged), joints=tuple(joints), frames=tuple(frames), geometries=tuple(geometries))
 
 
+def choose_pair(model: Model, choice: PairChoice) -> Model:
+    """Say whether two links are checked against each other, in place of what was said before."""
+    links = {choice.link_a, choice.link_b}
+    kept = (other for other in model.pairs if {other.link_a, other.link_b} != links)
+    return replace(model, pairs=(*kept, choice))
+
+
 def without_annotations(model: Model) -> Model:
-    """The model without what plays no part in its motion: geometries, configurations and notes."""
-    return replace(model, geometries=(), configurations=(), notes=())
+    """The model without what plays no part in its motion: geometries, configurations, pairs and notes."""
+    return replace(model, geometries=(), configurations=(), pairs=(), notes=())
 
 
 def inertia_of(model: Model, link: str) -> Inertia:
@@ -165,7 +173,7 @@ def rebuild(model: Model, **changes: Any) -> Model:
     m = replace(model, **changes)
     built = Model.build(
         m.name, m.links, m.joints, m.frames, m.gravity, m.end_effector, m.notes, m.constraints, m.geometries,
-        m.configurations, m.springs,
+        m.configurations, m.springs, m.pairs,
     )  # fmt: skip
     return replace(built, problems=m.problems)
 
@@ -215,6 +223,7 @@ def rename(model: Model, bodies: Mapping[str, str], joints: Mapping[str, str], c
             for s in model.springs
         ],
         geometries=[replace(g, link=body(g.link)) for g in model.geometries],
+        pairs=[replace(p, link_a=body(p.link_a), link_b=body(p.link_b)) for p in model.pairs],
         configurations=[
             replace(c, positions=tuple((coordinates.get(name, name), x) for name, x in c.positions))
             for c in model.configurations
@@ -241,6 +250,7 @@ def attach(model: Model, other: Model, carrier: str, origin: Transform, prefix: 
             constraints=(*model.constraints, *other.constraints),
             springs=(*model.springs, *other.springs),
             geometries=(*model.geometries, *other.geometries),
+            pairs=(*model.pairs, *other.pairs),
             configurations=join(model.configurations, other.configurations),
         )
     except ModelError as error:

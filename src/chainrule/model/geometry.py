@@ -100,6 +100,16 @@ class Geometry:
     name: str | None = None
 
 
+@dataclass(frozen=True)
+class PairChoice:
+    """Whether two links are checked against each other, where a file or a person says so: it comes before any rule."""
+
+    link_a: str
+    link_b: str
+    checked: bool = False
+    reason: str = ""
+
+
 def objection(shape: Shape) -> str | None:
     """The fault of a shape, as the end of a sentence about it; None if it has none."""
     if not isinstance(shape, tuple(SHAPES.values())):

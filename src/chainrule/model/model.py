@@ -12,7 +12,7 @@ from chainrule.errors import ModelError, UnknownNameError, quoted, short_repr
 from chainrule.lazy import cached_property
 from chainrule.model.configurations import Configuration, refuse_bad_configurations, sort_positions
 from chainrule.model.constraints import Constraint, refuse_bad_constraints
-from chainrule.model.geometry import Geometry, refuse_bad_geometries
+from chainrule.model.geometry import Geometry, PairChoice, refuse_bad_geometries
 from chainrule.model.layout import Layout
 from chainrule.model.lifting import Lift, lift_vector
 from chainrule.model.parts import (
@@ -29,7 +29,7 @@ from chainrule.spatial import Scalar, Transform, Twist, Vector
 
 GRAVITY = Vector(0.0, 0.0, -9.81)
 
-ANNOTATIONS = frozenset({"geometries", "configurations", "notes", "problems", "dh"})
+ANNOTATIONS = frozenset({"geometries", "configurations", "pairs", "notes", "problems", "dh"})
 """Fields of models and joints that play no part in motions."""
 
 
@@ -135,6 +135,8 @@ class Model:
     geometries: tuple[Geometry, ...] = ()
     configurations: tuple[Configuration, ...] = ()
     springs: tuple[Spring, ...] = ()
+    pairs: tuple[PairChoice, ...] = ()
+    """Pairs of links that are, or are not, checked for collision; those of links that are gone do not count."""
     problems: tuple[ModelProblem, ...] = field(default=(), compare=False)
     """What was wrong with the file and can no longer be seen in the numbers."""
 
@@ -157,6 +159,7 @@ class Model:
         geometries: Sequence[Geometry] = (),
         configurations: Sequence[Configuration] = (),
         springs: Sequence[Spring] = (),
+        pairs: Sequence[PairChoice] = (),
     ) -> Model:
         """Sort links and joints into a tree, depth first; refuse them if they are none."""
         where = f"robot {name!r}"
@@ -170,7 +173,7 @@ class Model:
         refuse_bad_geometries(geometries, [link.name for link in ordered_links], where)
         model = Model(
             name, ordered_links, ordered_joints, tuple(frames), gravity, end_effector, tuple(notes), tuple(constraints),
-            tuple(geometries), springs=tuple(springs),
+            tuple(geometries), springs=tuple(springs), pairs=tuple(pairs),
         )  # fmt: skip
         if configurations:
             refuse_bad_configurations(configurations, model.layout, where)

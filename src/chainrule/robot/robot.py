@@ -24,6 +24,8 @@ from chainrule.model import Model
 from chainrule.robot import building, parts, views
 
 if TYPE_CHECKING or EAGER:
+    from chainrule.bodies import distances
+    from chainrule.bodies.robot_bodies import RobotBodies
     from chainrule.core import at
     from chainrule.doctor import diagnosis
     from chainrule.dynamics import derivatives, dynamics, energy, linearization
@@ -59,6 +61,7 @@ if TYPE_CHECKING or EAGER:
     from chainrule.symbolic.derivations import derivation
 else:  # the same modules, imported when a function of theirs is first looked up, which then says what it takes
     methods, method = partial(methods, wrap=explain_once), partial(method, wrap=explain_once)
+    distances = methods("chainrule.bodies.distances")
     at = methods("chainrule.core.at")
     diagnosis = methods("chainrule.doctor.diagnosis")
     derivatives = methods("chainrule.dynamics.derivatives")
@@ -147,6 +150,13 @@ class Robot(Mechanism, metaclass=_KindOfRobot):
     doctor = diagnosis.doctor
     compare = comparison.compare
 
+    @property
+    def bodies(self) -> RobotBodies:
+        """The collision bodies of this robot, and the pairs of them that are checked."""
+        from chainrule.bodies.robot_bodies import bodies_of
+
+        return bodies_of(self)
+
     # --- edits, each a new robot: robot/editing.py, edits.py ---
     edit = editing.edit
     rename = editing.rename
@@ -198,6 +208,11 @@ class Robot(Mechanism, metaclass=_KindOfRobot):
     singular_values = singularities.singular_values
     is_singular = singularities.is_singular
     workspace = workspace.workspace
+
+    # --- distances from itself and from a world: bodies/ ---
+    clearance = distances.clearance
+    clearance_dq = distances.clearance_dq
+    distances = distances.distances
 
     # --- statics and dynamics: dynamics/, kinematics/capacity.py ---
     static_torque = dynamics.static_torque

@@ -25,7 +25,7 @@ PLANETS = {"Earth": 9.81, "Moon": 1.62, "Mars": 3.73, "None": 0.0}
 
 
 @dataclass(frozen=True, eq=False)
-class World:
+class Conditions:
     """Gravity, a point mass carried by a link, and factors of friction."""
 
     gravity: Array
@@ -72,9 +72,9 @@ def gravity_vector(robot: Robot, size: float, tilt: float, heading: float) -> Ar
     return np.asarray(size * (np.cos(tilt) * R[:, 2] + np.sin(tilt) * across))
 
 
-def own_world(robot: Robot) -> World:
+def own_world(robot: Robot) -> Conditions:
     """The world that the robot's own numbers are for."""
-    return World(robot.gravity, default_tip(robot))
+    return Conditions(robot.gravity, default_tip(robot))
 
 
 def can_scale_friction(robot: Robot) -> bool:

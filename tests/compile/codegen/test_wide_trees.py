@@ -44,7 +44,7 @@ def texts(name: str, robots: list[cr.Robot]) -> Iterator[str]:
         options = options_of(robot, name, {})
         if is_worth_compiling(Call.of(model, name, options)):
             entry = FUNCTIONS[name]
-            signature = CoreSignature(entry.argument_lengths(model, ()), entry.shape(model, options))
+            signature = CoreSignature(entry.argument_lengths(model, {}), entry.shape(model, options))
             tape = trace(model, name, **options)
             module = batch_module(tape, signature, Lanes(64, 4))
             add_single_call(module, tape, signature)

@@ -96,7 +96,7 @@ class WorldPanel(Panel):
             return
         world.prepare(robot)
         angles = np.radians([self._tilt.value, self._heading.value])
-        changed = world.World(
+        changed = world.Conditions(
             world.gravity_vector(robot, self._size.value, *angles),
             default_tip(robot),
             self._mass.value,
