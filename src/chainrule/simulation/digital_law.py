@@ -9,8 +9,7 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.control.laws.controller import Controller
-from chainrule.control.laws.pieces import Pieces
-from chainrule.control.laws.targets import ControlTarget
+from chainrule.control.laws.pieces import Pieces, pieces_of_values
 from chainrule.control.tick import Signal, Tick
 from chainrule.core.derived import merged_model
 from chainrule.core.mechanism import Mechanism
@@ -36,8 +35,7 @@ class PiecewiseSource(ControllerSource):
 
     def signals(self, t: Array, q: Array, qd: Array) -> Array:
         """The rows at the times t, the times since their pieces began, and t."""
-        found = [self.pieces.at(float(x)) for x in t]
-        return np.array([[*row, since, x] for (row, since), x in zip(found, t, strict=True)]).reshape(-1, self.width)
+        return np.concatenate([self.pieces.at_times(t), t[:, None]], axis=-1)
 
     def compute(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
         """The law at the polynomials' values."""
@@ -130,7 +128,8 @@ def tick_of_controller(
     limits = effort_limits(robot) if torque_limits else None
     law = DigitalLaw(ControllerSource(controller, robot.nv), 1.0 / rate, limits, rate_limit)
     if controller.width and not isinstance(law.law, PiecewiseSource):
-        if not isinstance(controller.target, ControlTarget):
+        duration = getattr(controller.target, "duration", None)
+        if duration is None:
             raise ShapeError(f"{kind}: its signals come from Python; give it a target, such as a motion of cr.plan")
-        law.law = PiecewiseSource(controller, robot.nv, controller.target.table(1.0 / rate))
+        law.law = PiecewiseSource(controller, robot.nv, pieces_of_values(controller.signals, duration, 1.0 / rate))
     return law.tick(kind, robot, rate, getattr(law.law, "pieces", None))
