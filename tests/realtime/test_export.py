@@ -278,6 +278,8 @@ def test_what_cannot_be_exported_says_why(law, options, message, tmp_path):
 @needs_compiler
 @pytest.mark.slow
 def test_random_controllers_are_the_simulation_to_the_last_bit(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["exported_controllers.py", "--count", "60", "--each", "20", "--seed", "5"])
+    monkeypatch.setattr(
+        sys, "argv", ["exported_controllers.py", "--count", "60", "--each", "20", "--seed", "5", "--calls", "1000"]
+    )
     runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "exported_controllers.py"), run_name="__main__")
     assert "0 torques differ in a bit, by 0 at most" in capsys.readouterr().out
