@@ -186,7 +186,7 @@ class Mixer:
             (a, b), count = inputs[1], memory[0]
             return [x + count for x in inputs[0]] + [a / b, p[0] * b], [count + 1]
 
-        return Tick("Mixer", PANDA, rate or 250.0, (q, gauge), (q.__class__(**vars(q) | {"name": "moved"}), gauge.__class__(
+        return Tick("Mixer", PANDA, 1 / (rate or 250.0), (q, gauge), (q.__class__(**vars(q) | {"name": "moved"}), gauge.__class__(
             "strain", "a share", ("x", "y"), ("", "V"))), compute, "mixer", np.ones(1), "a count", np.array([2.0]))  # fmt: skip
 
 
