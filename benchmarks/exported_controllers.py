@@ -1,10 +1,13 @@
-"""Random controllers as C beside the simulations that they come from: how many torques differ in a bit.
+"""Random controllers as C beside the simulations that they come from: torques that differ in a bit, and times.
 
-    python benchmarks/exported_controllers.py [--count N] [--each N] [--seed N]
+    python benchmarks/exported_controllers.py [--count N] [--each N] [--seed N] [--calls N] [--output FOLDER]
 
 Robots are random trees with friction, rotors and springs. Each is controlled by random laws with random gains along
 random motions, as `cr.Sampled` with random rates and limits on the rate of torques. The simulation records states and
 torques; the exported C gets the same states.
+
+The times are those of the computed torque of a Panda along a motion, by the program that is exported with it: the
+reading of the clock is part of them, and so is whatever else runs on the machine.
 """
 
 from __future__ import annotations
@@ -94,8 +97,31 @@ def run(library: ctypes.CDLL, name: str, motion: cr.Trajectory) -> np.ndarray:
     return tau
 
 
-def main(count: int, each: int, seed: int) -> None:
+def measure(calls: int, output: str | None) -> None:
+    """The times of so many calls, and a picture of them."""
+    panda = cr.load("panda")
+    home = panda.home()
+    law = cr.ComputedTorque(panda, cr.plan(panda, [home, home + 0.2, home], times=[0.0, 1.0, 2.0]))
+    with tempfile.TemporaryDirectory() as folder:
+        cr.export(law, "c", f"{folder}/law.c")
+        build = ["cc", "-std=c99", "-O2", "law_check.c", "law.c", "-lm", "-o", "check"]
+        subprocess.run(build, cwd=folder, check=True)
+        done = subprocess.run(["./check", str(calls), "times"], cwd=folder, check=True, capture_output=True, text=True)
+        nanoseconds, counts = np.loadtxt(f"{folder}/times", unpack=True, ndmin=2)
+    print(done.stdout.strip())
+    if output:
+        import matplotlib.pyplot as plt
+
+        figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
+        axes.step(nanoseconds / 1e3, counts[::-1].cumsum()[::-1] / calls, where="post")
+        axes.set(xscale="log", yscale="log", xlabel="time of a call, us", ylabel="share of calls that take as long")
+        axes.grid(alpha=0.3)
+        figure.savefig(f"{output}/exported_controllers.png", dpi=150)
+
+
+def main(count: int, each: int, seed: int, calls: int, output: str | None) -> None:
     warnings.simplefilter("ignore")
+    measure(calls, output)
     began = time.perf_counter()
     done, different, largest = compare(count, each, seed)
     print(f"{done} controllers, {TICKS} ticks each, in {time.perf_counter() - began:.0f} s: ", end="")
@@ -107,5 +133,7 @@ if __name__ == "__main__":
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--each", type=int, default=200, help="controllers of one robot")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--calls", type=int, default=10_000_000, help="calls that are timed")
+    parser.add_argument("--output", metavar="FOLDER", help="a folder for the picture of the times")
     options = parser.parse_args()
-    main(options.count, options.each, options.seed)
+    main(options.count, options.each, options.seed, options.calls, options.output)

@@ -24,7 +24,9 @@ class LowPass:
             return y, y
 
         share = np.array([1 / (rate * self.constant)])
-        return Tick("LowPass", self.robot, rate, (velocity,), (filtered,), compute, "low pass", np.zeros(7), "y", share)
+        return Tick(
+            "LowPass", self.robot, 1 / rate, (velocity,), (filtered,), compute, "low pass", np.zeros(7), "y", share
+        )
 
 
 def test_a_tick_runs_with_its_memory():

@@ -186,7 +186,7 @@ class Mixer:
             (a, b), count = inputs[1], memory[0]
             return [x + count for x in inputs[0]] + [a / b, p[0] * b], [count + 1]
 
-        return Tick("Mixer", PANDA, rate or 250.0, (q, gauge), (q.__class__(**vars(q) | {"name": "moved"}), gauge.__class__(
+        return Tick("Mixer", PANDA, 1 / (rate or 250.0), (q, gauge), (q.__class__(**vars(q) | {"name": "moved"}), gauge.__class__(
             "strain", "a share", ("x", "y"), ("", "V"))), compute, "mixer", np.ones(1), "a count", np.array([2.0]))  # fmt: skip
 
 
@@ -278,6 +278,8 @@ def test_what_cannot_be_exported_says_why(law, options, message, tmp_path):
 @needs_compiler
 @pytest.mark.slow
 def test_random_controllers_are_the_simulation_to_the_last_bit(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["exported_controllers.py", "--count", "60", "--each", "20", "--seed", "5"])
+    monkeypatch.setattr(
+        sys, "argv", ["exported_controllers.py", "--count", "60", "--each", "20", "--seed", "5", "--calls", "1000"]
+    )
     runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "exported_controllers.py"), run_name="__main__")
     assert "0 torques differ in a bit, by 0 at most" in capsys.readouterr().out

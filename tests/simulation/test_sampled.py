@@ -247,14 +247,17 @@ MOTION = cr.plan(PANDA, [HOME, HOME + 0.003, HOME - 0.002], times=[0, 0.03, 0.07
 )
 @pytest.mark.parametrize("rate_limit", [None, 500.0])
 def test_a_call_in_a_loop_of_ones_own_is_the_simulation_to_the_last_bit(law, rate_limit):
-    sampled = cr.Sampled(law, 0.001, rate_limit=rate_limit)
-    motion = PANDA.simulate(HOME + 0.05, None, 0.08, sampled, integrator=cr.RK4(0.001))
-    torques = [sampled(k * 0.001, motion.q[k], motion.qd[k]) for k in range(80)]
+    period = 0.00138145 if rate_limit else 0.001
+    assert rate_limit is None or 1 / (1 / period) != period
+    sampled = cr.Sampled(law, period, rate_limit=rate_limit)
+    motion = PANDA.simulate(HOME + 0.05, None, 80 * period, sampled, integrator=cr.RK4(period))
+    torques = [sampled(k * period, motion.q[k], motion.qd[k]) for k in range(80)]
     assert_array_equal(torques, motion.tau[:80])
     if rate_limit:
-        assert np.abs(np.diff(torques, axis=0, prepend=0)).max() <= 0.5 * (1 + 1e-12)
-        unlimited = cr.Sampled(law, 0.001)
-        assert np.abs(torques[0] - unlimited(0.0, motion.q[0], motion.qd[0])).max() > 0.5
+        most = rate_limit * period
+        assert np.abs(np.diff(torques, axis=0, prepend=0)).max() <= most * (1 + 1e-12)
+        unlimited = cr.Sampled(law, period)
+        assert np.abs(torques[0] - unlimited(0.0, motion.q[0], motion.qd[0])).max() > most
 
 
 @pytest.mark.parametrize("options", [{"delay": 0.025}, {"noise": 0.01, "quantization": 1e-3, "seed": 4}])

@@ -65,8 +65,8 @@ class Tick:
     kind: str
     """What it is, such as "ComputedTorque"."""
     robot: Mechanism
-    rate: float
-    """Ticks in a second."""
+    period: float
+    """The time from one tick to the next, in s."""
     inputs: tuple[Signal, ...]
     outputs: tuple[Signal, ...]
     compute: Callable[[Sequence[Scalars], Scalars, Scalars, Scalars], tuple[Scalars, Scalars]]
@@ -77,11 +77,6 @@ class Tick:
     memory_meaning: str = "what it remembers from tick to tick"
     parameters: Array = field(default_factory=lambda: np.zeros(0))
     reference: Pieces | None = None
-
-    @property
-    def period(self) -> float:
-        """The time from one tick to the next, in s."""
-        return 1.0 / self.rate
 
     @property
     def source(self) -> Traceable:
@@ -125,7 +120,7 @@ class Running:
     >>> q = Signal.of_joints(arm, "q", "positions", "position")
     >>> def plus_ticks(inputs, memory, s, p):
     ...     return [a + memory[0] for a in inputs[0]], [memory[0] + 1]
-    >>> running = Running(Tick("Plus", arm, 1000.0, (q,), (q,), plus_ticks, "plus", np.zeros(1)))
+    >>> running = Running(Tick("Plus", arm, 0.001, (q,), (q,), plus_ticks, "plus", np.zeros(1)))
     >>> [running([0.0, 0.5])[0].tolist() for _ in range(2)]
     [[0.0, 0.5], [1.0, 1.5]]
     """

@@ -121,21 +121,21 @@ def _tick(law: Any, rate: float | None, robot: Mechanism | None, torque_limits: 
     """What is exported, as one tick."""
     given = None if rate is None else positive(rate, "export: rate", "a positive number of Hz", unit="Hz")
     if isinstance(law, Sampled) and not is_controller(law.law):
-        return _tick_of_function(law.law, 1 / law.period if given is None else given, robot, torque_limits, law)
+        return _tick_of_function(law.law, law.period if given is None else 1 / given, robot, torque_limits, law)
     if isinstance(law, Sampled):
         return law.tick(given, torque_limits)
     if is_controller(law):
-        return tick_of_controller(law, given or RATE_HZ, torque_limits)
+        return tick_of_controller(law, 1 / (given or RATE_HZ), torque_limits)
     if callable(getattr(law, "tick", None)) and not isinstance(law, type):
         tick = law.tick(given)
         if not isinstance(tick, Tick):
             raise ShapeError(f"export: tick(rate) must return a chainrule.control.tick.Tick, got {short_repr(tick)}")
         return tick
-    return _tick_of_function(law, given or RATE_HZ, robot, torque_limits)
+    return _tick_of_function(law, 1 / (given or RATE_HZ), robot, torque_limits)
 
 
 def _tick_of_function(
-    law: Any, rate: float, robot: Mechanism | None, torque_limits: bool, sampled: Sampled | None = None
+    law: Any, period: float, robot: Mechanism | None, torque_limits: bool, sampled: Sampled | None = None
 ) -> Tick:
     """A plain function of (t, q, qd), traced."""
     if not callable(law) or isinstance(law, type):
@@ -148,5 +148,5 @@ def _tick_of_function(
     function = law if isinstance(law, traceable) else traceable(law)
     source = TracedSource(function, robot.nv, robot.nq, robot.nv, "the law")
     limits = effort_limits(robot) if torque_limits else None
-    digital = DigitalLaw(source, 1.0 / rate, limits, None if sampled is None else sampled.rate_limit)
-    return digital.tick(getattr(function.function, "__name__", "law"), robot, rate, None)
+    digital = DigitalLaw(source, period, limits, None if sampled is None else sampled.rate_limit)
+    return digital.tick(getattr(function.function, "__name__", "law"), robot, period, None)

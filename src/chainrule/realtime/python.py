@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from chainrule.compile.codegen.c import MARK
-from chainrule.compile.codegen.statements import Syntax
+from chainrule.compile.codegen.statements import Syntax, exact_number
 from chainrule.compile.tape import SYSTEM_FUNCTIONS
 from chainrule.realtime.tick_code import CALLS, MAX_DIFFERENCE, TickCode, table
 
@@ -21,13 +21,7 @@ EXPRESSIONS = {
 }  # fmt: skip
 
 
-def number(x: float) -> str:
-    """A number, exactly."""
-    if not math.isfinite(x):
-        return "math.nan" if math.isnan(x) else "math.inf" if x > 0 else "(-math.inf)"
-    return f"({x!r})" if math.copysign(1.0, x) < 0 else repr(x)
-
-
+number = partial(exact_number, not_a_number="math.nan", infinity="math.inf")
 SYNTAX = Syntax(EXPRESSIONS, number, "    v{k} = {value}")
 
 

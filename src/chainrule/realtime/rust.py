@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from chainrule.compile.codegen.c import MARK
-from chainrule.compile.codegen.statements import Syntax
+from chainrule.compile.codegen.statements import Syntax, exact_number
 from chainrule.compile.tape import CONDITIONS, SYSTEM_FUNCTIONS
 from chainrule.realtime.tick_code import CALLS, MAX_DIFFERENCE, TickCode, table
 
@@ -24,13 +24,7 @@ EXPRESSIONS = {
 }  # fmt: skip
 
 
-def number(x: float) -> str:
-    """A number, exactly."""
-    if not math.isfinite(x):
-        return "f64::NAN" if math.isnan(x) else "f64::INFINITY" if x > 0 else "f64::NEG_INFINITY"
-    return f"({x!r})" if math.copysign(1.0, x) < 0 else repr(x)
-
-
+number = partial(exact_number, not_a_number="f64::NAN", infinity="f64::INFINITY")
 SYNTAX = Syntax(EXPRESSIONS, number, "    let v{k}: f64 = {value};")
 
 

@@ -88,7 +88,7 @@ class TickCode:
     @property
     def title(self) -> str:
         """The law, the robot and the rate."""
-        return f"{inert(self.tick.kind)} of robot {inert(self.tick.robot.name)}, {self.tick.rate:.10g} ticks a second"
+        return f"{inert(self.tick.kind)} of robot {inert(self.tick.robot.name)}, {1 / self.period:.10g} ticks a second"
 
     def comment(self, start: str) -> str:
         """Lines about inputs and outputs, each beginning with the sign of a comment."""

@@ -9,8 +9,7 @@ import numpy as np
 
 from chainrule.arguments import Array
 from chainrule.control.laws.controller import Controller
-from chainrule.control.laws.pieces import Pieces
-from chainrule.control.laws.targets import ControlTarget
+from chainrule.control.laws.pieces import Pieces, pieces_of_values
 from chainrule.control.tick import Signal, Tick
 from chainrule.core.derived import merged_model
 from chainrule.core.mechanism import Mechanism
@@ -36,8 +35,7 @@ class PiecewiseSource(ControllerSource):
 
     def signals(self, t: Array, q: Array, qd: Array) -> Array:
         """The rows at the times t, the times since their pieces began, and t."""
-        found = [self.pieces.at(float(x)) for x in t]
-        return np.array([[*row, since, x] for (row, since), x in zip(found, t, strict=True)]).reshape(-1, self.width)
+        return np.concatenate([self.pieces.at_times(t), t[:, None]], axis=-1)
 
     def compute(self, q: Scalars, qd: Scalars, z: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
         """The law at the polynomials' values."""
@@ -86,7 +84,7 @@ class DigitalLaw:
             tau = [within(t, before - most, before + most) for t, before, most in changes]
         return tau
 
-    def tick(self, kind: str, robot: Mechanism, rate: float, reference: Pieces | None) -> Tick:
+    def tick(self, kind: str, robot: Mechanism, period: float, reference: Pieces | None) -> Tick:
         """The law as one tick of (q, qd) -> tau, which remembers its states and, where needed, its last torque."""
         n, width = self.law.states, self.law.width
         if self.parameters.ndim != 1:
@@ -101,7 +99,7 @@ class DigitalLaw:
 
         states = [f"{n} internal states"] * bool(n) + ["the last torques"] * self.is_rate_limited
         return Tick(
-            kind, robot, rate,
+            kind, robot, period,
             (
                 Signal.of_joints(robot, "q", "measured positions", "position"),
                 Signal.of_joints(robot, "qd", "measured velocities", "velocity"),
@@ -123,14 +121,15 @@ def effort_limits(robot: Mechanism) -> tuple[float, ...]:
 
 
 def tick_of_controller(
-    controller: Controller, rate: float, torque_limits: bool = True, rate_limit: Array | None = None
+    controller: Controller, period: float, torque_limits: bool = True, rate_limit: Array | None = None
 ) -> Tick:
     """A controller as one tick. A reference without polynomials becomes a table of its values at all ticks."""
     robot, kind = controller.robot, type(controller).__name__
     limits = effort_limits(robot) if torque_limits else None
-    law = DigitalLaw(ControllerSource(controller, robot.nv), 1.0 / rate, limits, rate_limit)
+    law = DigitalLaw(ControllerSource(controller, robot.nv), period, limits, rate_limit)
     if controller.width and not isinstance(law.law, PiecewiseSource):
-        if not isinstance(controller.target, ControlTarget):
+        duration = getattr(controller.target, "duration", None)
+        if duration is None:
             raise ShapeError(f"{kind}: its signals come from Python; give it a target, such as a motion of cr.plan")
-        law.law = PiecewiseSource(controller, robot.nv, controller.target.table(1.0 / rate))
-    return law.tick(kind, robot, rate, getattr(law.law, "pieces", None))
+        law.law = PiecewiseSource(controller, robot.nv, pieces_of_values(controller.signals, duration, period))
+    return law.tick(kind, robot, period, getattr(law.law, "pieces", None))

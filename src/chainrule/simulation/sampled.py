@@ -146,7 +146,7 @@ class Sampled:
             raise ShapeError(f"Sampled: its period of {self.period:g} s is a rate of {1 / self.period:g}, not {rate:g}")
         if not is_controller(self.law):
             raise ShapeError(f"Sampled: {self.law!r:.60} knows no robot; export the function itself, with robot=...")
-        return tick_of_controller(self.law, 1 / self.period, torque_limits, self.rate_limit)
+        return tick_of_controller(self.law, self.period, torque_limits, self.rate_limit)
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_call": None}

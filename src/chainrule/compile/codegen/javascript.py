@@ -11,11 +11,12 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from chainrule.compile.codegen.c import CONVENTIONS, MARK, identifier
-from chainrule.compile.codegen.statements import Syntax
+from chainrule.compile.codegen.statements import Syntax, exact_number
 from chainrule.compile.partition import partition
 from chainrule.compile.tape import SYSTEM_FUNCTIONS, Instruction, Tape
 
@@ -66,11 +67,7 @@ def literal(value: object, indent: int | None = 1) -> str:
     return json.dumps(value, indent=indent, allow_nan=False).replace("<", "\\u003c")
 
 
-def number(x: float) -> str:
-    """A number, exactly."""
-    if not math.isfinite(x):
-        return "NaN" if math.isnan(x) else "Infinity" if x > 0 else "(-Infinity)"
-    return f"({x!r})" if math.copysign(1.0, x) < 0 else repr(x)
+number = partial(exact_number, not_a_number="NaN", infinity="Infinity")
 
 
 def _names(about: Mapping[str, Any], function: str) -> list[str]:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from chainrule.compile.tape import Tape, Value
+
+
+def exact_number(x: float, not_a_number: str, infinity: str) -> str:
+    """A number, exactly, by the words of a language for those that are not finite."""
+    text = repr(x) if math.isfinite(x) else not_a_number if math.isnan(x) else infinity if x > 0 else f"-{infinity}"
+    return f"({text})" if math.copysign(1.0, x) < 0 else text
 
 
 class Syntax(NamedTuple):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from chainrule.arguments import Array
+from chainrule.errors import ShapeError
 from chainrule.spatial import Scalar
 
 Scalars = Sequence[Scalar]
@@ -35,3 +36,34 @@ class Pieces:
             k = min(bisect_right(breaks, t), len(breaks) - 1)
             return self.rows[k], t - breaks[k - 1]
         return self.rows[0 if t < breaks[0] else -1], t if math.isnan(t) else 0.0  # a time that is no number gives none
+
+    def at_times(self, t: Array) -> Array:
+        """The rows at times (T,), each followed by how long its piece has lasted: (T, width + 1)."""
+        breaks, last = np.array(self.breaks), len(self.breaks) - 1
+        inside = (breaks[0] <= t) & (t <= breaks[last])
+        k = np.minimum(np.searchsorted(breaks, t, side="right"), last)
+        k = np.where(inside, k, np.where(t < breaks[0], 0, last + 1))
+        since = np.where(inside, t - breaks[np.maximum(k, 1) - 1], 0.0 * t)
+        return np.concatenate([np.array(self.rows)[k], since[:, None]], axis=-1)
+
+
+MAX_TABLE = 2_000_000
+"""Numbers in a table of a motion's values, 16 MB, at most."""
+
+
+def pieces_of_values(signals: Callable[[Array], Array], duration: float, period: float) -> Pieces:
+    """A motion as its values at multiples of a period, until its end."""
+    count = int(np.ceil(duration / period * (1 - 1e-12))) + 1
+    width = signals(np.zeros(1)).shape[-1]
+    if count * width > MAX_TABLE:
+        raise ShapeError(
+            f"a motion of {duration:g} s that is no polynomial makes a table of {count} rows of {width} numbers, and "
+            f"{MAX_TABLE} numbers are allowed; plan a shorter one, or take a lower rate"
+        )
+    t: Array = period * np.arange(count + 1, dtype=np.float64)
+    rows = signals(t)
+    return Pieces(t, np.concatenate([rows[:1], rows]), "values", _row)
+
+
+def _row(row: Scalars, _since: Scalar) -> list[Scalar]:
+    return list(row)

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
 Scalars = Sequence[Scalar]
 
-MAX_TABLE = 2_000_000
-"""Numbers in a table of a motion's values, 16 MB, at most."""
-
 
 class ControlTarget(ABC):
     """A constant has parameters (..., k) and no signals; a motion has signals (T, width) and no parameters."""
@@ -53,21 +50,6 @@ class ControlTarget(ABC):
     def pieces(self) -> Pieces | None:
         """A motion as a table of polynomials, for calls one by one; None where there is none."""
         return None
-
-    duration: float = 0.0
-    """The end of a motion, in s."""
-
-    def table(self, period: float) -> Pieces:
-        """A motion as its values at multiples of a period, until its end."""
-        count = int(np.ceil(self.duration / period * (1 - 1e-12))) + 1
-        if count * self.width > MAX_TABLE:
-            raise ShapeError(
-                f"a motion of {self.duration:g} s that is no polynomial makes a table of {count:.3g} rows of "
-                f"{self.width} numbers; {MAX_TABLE:.0e} are allowed: plan a shorter one, or take a lower rate"
-            )
-        t: Array = period * np.arange(count + 1, dtype=np.float64)
-        rows = self.signals(t)
-        return Pieces(t, np.concatenate([rows[:1], rows]), "values", _row)
 
 
 class JointTarget(ControlTarget):
@@ -103,7 +85,6 @@ class JointTarget(ControlTarget):
         if orders > 3 and (target.manifold is not None or target.loops is not None):
             raise ShapeError(f"{what}: the reference must be one of plain coordinates, without closed loops")
         self.width = target.nq + (orders - 1) * target.nv
-        self.duration = target.duration
 
     @property
     def first(self) -> Array:
@@ -111,6 +92,11 @@ class JointTarget(ControlTarget):
         if self._reference is not None:
             return self._reference(0.0)[0]
         return self.parameters.reshape(-1, self._nq)[0]
+
+    @property
+    def duration(self) -> float:
+        """The end of the motion, in s."""
+        return 0.0 if self._reference is None else self._reference.duration
 
     @property
     def final(self) -> Array:
@@ -216,10 +202,6 @@ def _upper_rows(T: Array) -> Array:
 
 def _transform(p: Scalars) -> Transform:
     return Transform.of([p[0:4], p[4:8], p[8:12]])
-
-
-def _row(row: Scalars, _dt: Scalar) -> list[Scalar]:
-    return list(row)
 
 
 def _joint_signals(n: int, orders: int, row: Scalars, dt: Scalar) -> list[Scalar]:
