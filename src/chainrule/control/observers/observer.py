@@ -64,7 +64,7 @@ class Observer:
         """The length of the memory z."""
         self.parameters = np.concatenate(together(dict(parameters), type(self).__name__), axis=-1)
         """The parameters p (..., k), which may vary over a batch."""
-        self.key: tuple[Hashable, ...] = ("observer", type(self), fingerprint(robot), states, structure)
+        self.key: tuple[Any, ...] = ("observer", type(self), fingerprint(robot), states, structure)
         """What the arithmetic of `step` depends on, besides its arguments."""
         self._lengths = [array.shape[-1] for array in parameters.values()]
         self._compiled: Callable[..., Array] | None = None
