@@ -8,6 +8,8 @@ How to add an observer
 3. Write `step(*inputs, z, p)` over lists of scalars, without a branch on a value: the estimate (nv) and the memory
    after it. The memory z begins as zeros; its first entry, `begun`, is 1 after the first step.
 4. Write `__call__` with the inputs, which returns `self.advance(..)`.
+
+tests/control/test_recipe_observer.py follows these steps.
 """
 
 from __future__ import annotations
