@@ -72,7 +72,7 @@ def test_mistakes_end_in_one_line(tmp_path):
     (tmp_path / "a.toml").write_text("mine")
     for words, message in (
         (("panda", tmp_path / "a.toml"), "exists; pass --force to overwrite it"),
-        (("panda", tmp_path / "a.step"), "end it in .toml or .json (or .urdf)"),
+        (("panda", tmp_path / "a.step"), "end it in .toml or .json (or .urdf, .xml or .sdf)"),
         (("pandaa", tmp_path / "b.toml"), "did you mean 'panda'"),
         (("panda", tmp_path / "none" / "b.toml"), "there is no folder"),
     ):

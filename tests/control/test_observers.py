@@ -127,6 +127,14 @@ def test_what_no_joint_feels_is_said():
     assert "3 of 6 directions seen" in repr(found)
 
 
+def test_a_force_alone_is_looked_for_where_a_point_touches():
+    q = np.array([0.2, 0.5])
+    force = np.array([0.0, 0.0, 0.0, 3.0, -2.0, 0.0])
+    found = cr.MomentumObserver(ARM).wrench(q, ARM.jacobian(q).T @ force, task="position")
+    np.testing.assert_allclose(found.wrench, force, atol=1e-9)
+    assert "2 of 3 directions seen" in repr(found)
+
+
 def test_a_force_on_another_link_leaves_a_residual():
     q = PANDA.home() + 0.1
     torque = PANDA.jacobian(q, "panda_link3").T @ F + [0, 0, 0, 0, 0, 0, 1.0]
@@ -278,6 +286,10 @@ def test_mistakes_are_named():
         observer.follow(ARM.simulate([0.1, 0.2], None, 0.1))
     with pytest.raises(cr.ShapeError, match="qd"):
         observer([0.0, 0.0], [0.0], [0.0, 0.0])
+    with pytest.raises(cr.ArgumentError, match="missing a required argument: 'qd'"):
+        observer([0.0, 0.0])
+    with pytest.raises(cr.ShapeError, match="inertia must be positive"):
+        cr.DisturbanceObserver(ARM, inertia=0.0)
     with pytest.raises(cr.ShapeError, match="covariance must be"):
         observer.threshold([0.0, 0.0], 0, 0, np.eye(3))
     with pytest.raises(cr.ShapeError, match="one sample"):

@@ -30,6 +30,7 @@ CALLS = {
     "xarray": lambda folder: motion().to_xarray(),
     "pint": lambda folder: ARM.units,
     "pyarrow": lambda folder: motion().save(folder / "motion.parquet"),
+    "rosbags": lambda folder: motion().save(folder / "motion.mcap"),
     "viser": lambda folder: ARM.show(START, live=True),
     "distributed": lambda folder: cr.monte_carlo(ARM, lambda rng, n: {"q0": np.zeros((n, 2))}, runs=2, duration=0.01, workers=1),
 }  # fmt: skip

@@ -65,7 +65,7 @@ def test_what_is_wrong_in_a_file_is_said(tmp_path):
 def test_messages_name_the_new_suffix(tmp_path):
     with pytest.raises(FormatError, match=r"robots come as .urdf, .xml, .toml, .json, .*or .pendulum files"):
         registry.reader_for("robot.step")
-    with pytest.raises(FormatError, match=r"end it in .toml or .json \(or .urdf or .pendulum\)"):
+    with pytest.raises(FormatError, match=r"end it in .toml or .json \(or .urdf, .xml, .sdf or .pendulum\)"):
         registry.writer_for("robot.step")
 
 

@@ -35,7 +35,7 @@ def gains(value: ArrayLike, length: int, what: str, of: str) -> Array:
         )
     refuse_nonfinite(array, what)
     if (array < 0).any():
-        raise ShapeError(f"{what} must not be negative, got {array.min():.4g}: it would push away from the target")
+        raise ShapeError(f"{what} must not be negative, got {array.min():.4g}")
     return array
 
 

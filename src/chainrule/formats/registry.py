@@ -210,10 +210,13 @@ def either(words: tuple[str, ...]) -> str:
 # --- the formats of chainrule; each reader is imported by its first use -------------------------------------------
 
 
-def _without_urdf_losses(model: Model) -> tuple[Model, list[str]]:
-    from chainrule.formats.urdf_losses import without_inexpressible
+def _losses(form: str) -> Callable[[Model], tuple[Model, list[str]]]:
+    def without(model: Model) -> tuple[Model, list[str]]:
+        from chainrule.formats.losses import without_inexpressible
 
-    return without_inexpressible(model)
+        return without_inexpressible(model, form)
+
+    return without
 
 
 def _read_urdf(path: FilePath) -> Model:
@@ -232,6 +235,12 @@ def _read_mjcf(path: FilePath) -> Model:
     from chainrule.formats.mjcf import from_mjcf
 
     return from_mjcf(path)
+
+
+def _write_mjcf(model: Model, path: WrittenPath) -> None:
+    from chainrule.formats.mjcf_writer import to_mjcf
+
+    source.write(path, to_mjcf(model))
 
 
 def _is_mjcf(content: bytes, name: str) -> bool:
@@ -254,6 +263,12 @@ def _read_sdf(path: FilePath, search_paths: Sequence[Path] = (), model: str | No
     from chainrule.formats.sdf import from_sdf
 
     return from_sdf(path, search_paths, model)
+
+
+def _write_sdf(model: Model, path: WrittenPath) -> None:
+    from chainrule.formats.sdf.writer import to_sdf
+
+    source.write(path, to_sdf(model))
 
 
 def _read_xacro(
@@ -291,17 +306,22 @@ def _is_native(content: bytes, name: str) -> bool:
 register(
     Format(
         "urdf", (".urdf",), _read_urdf, _write_urdf, also_reads=(".xml",), roots=("robot",),
-        without_inexpressible=_without_urdf_losses,
+        without_inexpressible=_losses("urdf"),
     )
 )  # fmt: skip
-register(Format("mjcf", (".xml",), _read_mjcf, sniff=_is_mjcf, roots=("mujoco",), base_is_world=True))
+register(
+    Format(
+        "mjcf", (".xml",), _read_mjcf, _write_mjcf, sniff=_is_mjcf, roots=("mujoco",), base_is_world=True,
+        without_inexpressible=_losses("mjcf"),
+    )
+)  # fmt: skip
 register(
     Format("native", (".toml", ".json"), _read_native, _write_native, sniff=_is_native, has_notes=False, is_exact=True)
 )
 register(
     Format(
-        "sdf", (".sdf",), _read_sdf, also_reads=(".world",), roots=("sdf",), reads_with=("search_paths", "model"),
-        base_is_world=True,
+        "sdf", (".sdf",), _read_sdf, _write_sdf, also_reads=(".world",), roots=("sdf",),
+        reads_with=("search_paths", "model"), base_is_world=True, without_inexpressible=_losses("sdf"),
     )
 )  # fmt: skip
 register(

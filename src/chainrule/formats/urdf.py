@@ -312,7 +312,7 @@ def to_urdf(model: Model) -> str:
     joint_names = [joint.name for joint in model.joints]
     _refuse_padded([*taken, *joint_names])
     for joint in model.joints:
-        plain, offset = _through_origin(joint)
+        plain, offset = through_origin(joint)
         if offset is not None:
             side = unused_name(f"{joint.child}_hinge", taken)
             taken.append(side)
@@ -366,7 +366,7 @@ def _refuse_padded(names: Sequence[str]) -> None:
             raise FormatError(f"the name {name!r} begins or ends with a blank, which URDF does not keep; rename it")
 
 
-def _through_origin(joint: Joint) -> tuple[Joint, Transform | None]:
+def through_origin(joint: Joint) -> tuple[Joint, Transform | None]:
     """The joint with its frame on its axis, and the pose of the child there if it is elsewhere."""
     kind = joint.kind
     if isinstance(kind, Moved):

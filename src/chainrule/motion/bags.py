@@ -40,7 +40,9 @@ def read_bag(path: Path, topic: str | None) -> RecordedTable:
         raise
     except Exception as error:  # rosbags has errors of its own for each format, and those of what it reads with
         raise FormatError(f"{path.name!r} cannot be read as a bag: {type(error).__name__}: {error}") from error
-    facts = (Assumption("topic", f"{chosen!r}, {len(messages)} messages of {kind}", "" if topic else "the only one"),)
+    facts: tuple[Assumption, ...] = (
+        Assumption("topic", f"{chosen!r}, {len(messages)} messages of {kind}", "" if topic else "the only one"),
+    )
     if kind in PLANS:
         if len(messages) != 1:
             raise ShapeError(

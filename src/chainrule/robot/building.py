@@ -356,10 +356,10 @@ def from_screws(
 
 
 def save(robot: Mechanism, path: str | PathLike[str], *, lossy: bool = False) -> None:
-    """Write the robot to a .toml or .json file (exactly) or to .urdf (where URDF can express it).
+    """Write the robot to a .toml or .json file (exactly), or to .urdf, .xml (MJCF) or .sdf where these can express it.
 
     With lossy=True, what the format cannot express (rotors, springs and loops in URDF) is left out, and a warning lists
-    it; otherwise it is an error.
+    it; otherwise it is an error. In MJCF and SDF the base is the link "world".
     """
     model = robot.model
     if flag(lossy, "lossy"):

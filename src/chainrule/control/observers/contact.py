@@ -25,6 +25,8 @@ class ExternalWrench:
     """A wrench (moment, force) of the world on a link, as far as joints feel it."""
 
     link: str
+    task: str
+    """The part that is looked for: "pose", "position" for a force alone, "orientation" for a moment alone."""
     wrench: Array
     """The smallest that comes nearest to the torques: (..., 6), in N m and N."""
     unseen: Array
@@ -33,8 +35,9 @@ class ExternalWrench:
     """The torques (..., nv) that no wrench on this link explains: another link is touched, or the model is wrong."""
 
     def __repr__(self) -> str:
-        seen = 6 - np.rint(np.trace(self.unseen, axis1=-2, axis2=-1)).max(initial=0)
-        less = f", {seen:.0f} of 6 directions seen" if seen < 6 else ""
+        count = len(rows_of_task(self.task))
+        seen = count - np.rint(np.trace(self.unseen, axis1=-2, axis2=-1)).max(initial=0)
+        less = f", {seen:.0f} of {count} directions seen" if seen < count else ""
         return f"<wrench on {self.link!r}: {np.round(self.wrench, 4) + 0.0}{less}>"
 
 
@@ -51,7 +54,7 @@ def external_wrench(
     felt = chosen @ np.linalg.pinv(chosen, rcond=RANK_TOLERANCE)
     unseen[..., np.array(rows)[:, None], rows] = np.eye(len(rows)) - felt
     residual = torque - (np.swapaxes(J, -1, -2) @ w[..., None])[..., 0]
-    return ExternalWrench(find_link(robot, link), w, unseen, residual)
+    return ExternalWrench(find_link(robot, link), task, w, unseen, residual)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import numpy as np
 
 from chainrule.algorithms.generalized_momentum import momentum_and_drift
 from chainrule.arguments import Array, positive
+from chainrule.calls import explains_arguments
 from chainrule.control.laws.gains import joint_gains, joint_inertias
 from chainrule.control.observers.contact import Contact, ExternalWrench, contact, external_wrench, torque_deviation
 from chainrule.control.observers.observer import Observer, Scalars, Step
@@ -86,6 +87,7 @@ class MomentumObserver(Observer):
         parameters = {"gain": K, "decay": np.exp(-K * period), "period": np.array([period]), **model}
         super().__init__(robot, rate, parameters, 1 + (2 + self.order) * robot.nv, (self.order,))
 
+    @explains_arguments
     def __call__(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
         """The torques (..., nv) of the world on the joints, in N m or N, in the state q, qd at this sample.
 
@@ -182,6 +184,8 @@ class DisturbanceObserver(MomentumObserver):
         known_robot(robot, "DisturbanceObserver", masses=False)
         given = None if inertia is None else joint_gains(robot, inertia, "DisturbanceObserver: inertia")
         J = joint_inertias(robot, None, "DisturbanceObserver") if given is None else given
+        if not (J > 0).all():
+            raise ShapeError("DisturbanceObserver: inertia must be positive, for every joint")
         self._begin(robot, gain, rate, order, {"inertia": J})
 
     def momentum(self, q: Scalars, qd: Scalars, model: Sequence[Scalars]) -> tuple[list[Scalar], list[Scalar]]:

@@ -8,6 +8,8 @@ How to add an observer
 3. Write `step(*inputs, z, p)` over lists of scalars, without a branch on a value: the estimate (nv) and the memory
    after it. The memory z begins as zeros; its first entry, `begun`, is 1 after the first step.
 4. Write `__call__` with the inputs, which returns `self.advance(..)`.
+
+tests/control/test_recipe_observer.py follows these steps.
 """
 
 from __future__ import annotations
@@ -64,7 +66,7 @@ class Observer:
         """The length of the memory z."""
         self.parameters = np.concatenate(together(dict(parameters), type(self).__name__), axis=-1)
         """The parameters p (..., k), which may vary over a batch."""
-        self.key: tuple[Hashable, ...] = ("observer", type(self), fingerprint(robot), states, structure)
+        self.key: tuple[Any, ...] = ("observer", type(self), fingerprint(robot), states, structure)
         """What the arithmetic of `step` depends on, besides its arguments."""
         self._lengths = [array.shape[-1] for array in parameters.values()]
         self._compiled: Callable[..., Array] | None = None

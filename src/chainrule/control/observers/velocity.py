@@ -10,6 +10,7 @@ import numpy as np
 
 from chainrule.algorithms.configuration import difference, integrate
 from chainrule.arguments import Array, one_of, positive
+from chainrule.calls import explains_arguments
 from chainrule.control.laws.gains import joint_gains
 from chainrule.control.observers.observer import Observer, Scalars, Step
 from chainrule.control.requirements import known_robot
@@ -87,6 +88,7 @@ class VelocityObserver(Observer):
         parameters = {"position": gains[0], "velocity": gains[1], "period": np.array([period])}
         super().__init__(robot, rate, parameters, 1 + robot.nq + robot.nv, (self.method,))
 
+    @explains_arguments
     def __call__(self, q: ArrayLike) -> Array:
         """The velocities (..., nv), in rad/s or m/s, at this sample of the positions q (..., nq)."""
         return self.advance(q)
