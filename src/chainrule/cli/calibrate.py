@@ -25,6 +25,8 @@ from chainrule.errors import FormatError, quoted
 from chainrule.motion.files import read_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from chainrule.arguments import Array
     from chainrule.robot.robot import Robot
 
@@ -86,7 +88,7 @@ def calibrate(
     report_files(save)
 
 
-def _columns(columns: dict[str, Array], names: tuple[str, ...], table: str) -> Array:
+def _columns(columns: Mapping[str, Array], names: tuple[str, ...], table: str) -> Array:
     """Columns of a table by their names (rows, n)."""
     missing = [name for name in names if name not in columns]
     if missing:
