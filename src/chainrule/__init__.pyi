@@ -23,6 +23,8 @@ from chainrule.control.laws.joint_space import ComputedTorque as ComputedTorque
 from chainrule.control.laws.joint_space import GravityCompensation as GravityCompensation
 from chainrule.control.laws.task_space import Impedance as Impedance
 from chainrule.control.laws.task_space import OperationalSpace as OperationalSpace
+from chainrule.control.motions.excitation import Excitation as Excitation
+from chainrule.control.motions.excitation import excite as excite
 from chainrule.control.motions.planning import plan as plan
 from chainrule.control.motions.poses import PoseReference as PoseReference
 from chainrule.control.motions.poses import plan_pose as plan_pose

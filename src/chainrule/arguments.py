@@ -281,6 +281,8 @@ def result_array(out: Any, shape: tuple[int, ...], inputs: Sequence[Array], func
 
 def checked_out(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any], function: str) -> Array:
     """The array that a user wants a result to be written into: of its shape and type, writable, each number once."""
+    if type(out) is np.ndarray and out.shape == shape and out.dtype == dtype and out.flags.carray:
+        return out
     wanted = f"{function}: out must be a NumPy array of shape {shape} and type {dtype}"
     if type(out) not in (np.ndarray, np.memmap):
         raise ShapeError(f"{wanted}, got {short_repr(out)}")

@@ -37,6 +37,16 @@ def folder(tmp_path_factory):
     q = np.degrees(robot.home() + 0.1 * np.sin(t)[:, None])
     heading = ",".join(["t", *robot.joint_names])
     np.savetxt(place / "run.csv", np.column_stack([t, q]), delimiter=",", header=heading, comments="")
+    rng = np.random.default_rng(0)
+    q = robot.random_state(rng, (20,))
+    points = robot.edit({"panda_joint2.offset": 0.01}).pose(q)[:, :3, 3]
+    measured = [*robot.joint_names, "x", "y", "z"]
+    np.savetxt(
+        place / "points.csv", np.column_stack([q, points]), delimiter=",", header=",".join(measured), comments=""
+    )
+    plane = [[0.4 + x, y, 0.3] for x, y in rng.uniform(-0.1, 0.1, (30, 2))]
+    solved = robot.inverse_kinematics(plane, robot.random_state(rng, (30,)), task="position")
+    np.savetxt(place / "plane.csv", solved.q[solved.success], delimiter=",", header=heading[2:], comments="")
     cr.load("ur5").save(place / "arm.urdf")
     (place / "motions").mkdir()
     robot.simulate(robot.home(), None, 0.01).save(place / "motions" / "fall.parquet")

@@ -49,7 +49,7 @@ class Fit(NamedTuple, Generic[X]):
 
 def independent_columns(A: Array) -> tuple[int, ...]:
     """Columns of a matrix that are no combinations of those before them."""
-    return independent_rows(np.ascontiguousarray(np.linalg.qr(A, mode="r").T), tolerance=RANK_TOLERANCE)
+    return independent_rows(np.asarray(np.linalg.qr(A, mode="r")).T.copy(), tolerance=RANK_TOLERANCE)
 
 
 def fit(

@@ -232,7 +232,7 @@ def refuse_other_frames(data: Measurements, x: Unknowns, residuals: Array, opens
             + (
                 "the measured rotations are transposed"
                 if less < off / 5
-                else "are they of this link, in the order of q?"
+                else "are they of this link, in the order of q, and q in radians?"
             )
             + " (task='position' leaves them out)"
         )

@@ -23,9 +23,9 @@ from chainrule import __version__
 from chainrule.errors import ChainruleError
 
 COMMANDS = (
-    "about", "bench", "cache", "compare", "completion", "convert", "dataset", "demo", "doctor", "equations", "export",
-    "identify", "ik", "info", "jacobian", "manipulability", "plot", "pose", "show", "simulate", "studio", "study",
-    "table", "torque", "workspace",
+    "about", "bench", "cache", "calibrate", "compare", "completion", "convert", "dataset", "demo", "doctor",
+    "equations", "excite", "export", "identify", "ik", "info", "jacobian", "manipulability", "plot", "pose", "show", "simulate",
+    "studio", "study", "table", "torque", "workspace",
 )  # fmt: skip
 """Commands of the package; the function NAME in the file NAME.py beside this one."""
 

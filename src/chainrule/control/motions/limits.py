@@ -10,13 +10,31 @@ from chainrule.arguments import Array
 from chainrule.control.motions.curves import Curve, CurveExtremes, extremes
 from chainrule.control.motions.timing import LIMIT_TOLERANCE, Excess
 from chainrule.core.plausibility import degrees_hint
+from chainrule.core.reading import read_per_joint
 from chainrule.errors import ShapeError
+from chainrule.model import Quantity
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from chainrule.core.mechanism import Mechanism
 
 MIN_LEG_LENGTH = 1e-9
 """The distance of two way-points, in rad or m, below which they are one."""
+
+
+def limit_of_each(
+    robot: Mechanism, value: ArrayLike | None, what: str, unit: str, quantity: Quantity | None = None
+) -> Array:
+    """A limit of every degree of freedom, from one number or one for each; infinite where there is none."""
+    if value is None:
+        return np.full(robot.nv, np.inf)
+    a = read_per_joint(robot, value, what, quantity).astype(float)
+    if a.shape not in {(), (robot.nv,)} or not (np.isfinite(a) & (a > 0)).all():
+        raise ShapeError(
+            f"{what} must be a positive number, or {robot.nv} of them, in {unit}, got {np.array2string(a, threshold=8)}"
+        )
+    return np.broadcast_to(a, (robot.nv,))
 
 
 def refuse_endless(robot: Mechanism, displacements: Array, shortest: Array) -> None:

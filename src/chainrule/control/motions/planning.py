@@ -9,7 +9,13 @@ import numpy as np
 from chainrule.arguments import MAX_POSITION, Array, flag, read_only, refuse_nonfinite
 from chainrule.calls import explains_arguments
 from chainrule.control.motions.curves import METHODS, Curve, legs
-from chainrule.control.motions.limits import MIN_LEG_LENGTH, describe_excess, refuse_endless, refuse_positions
+from chainrule.control.motions.limits import (
+    MIN_LEG_LENGTH,
+    describe_excess,
+    limit_of_each,
+    refuse_endless,
+    refuse_positions,
+)
 from chainrule.control.motions.pose_paths import through_poses
 from chainrule.control.motions.references import DrivenLoops, Reference
 from chainrule.control.motions.time_optimal import DofLimits, geometric_path, time_path
@@ -18,12 +24,11 @@ from chainrule.control.requirements import known_robot
 from chainrule.core.closure import closure_of
 from chainrule.core.derived import driven_velocities, has_moving_mass
 from chainrule.core.plausibility import warn_of_degrees
-from chainrule.core.reading import read_joints, read_per_joint, read_state
+from chainrule.core.reading import read_joints, read_state
 from chainrule.errors import ModelError, ShapeError, UnknownNameError
 from chainrule.inverse_kinematics.path import FollowedPath
 from chainrule.kinematics.configurations import difference
 from chainrule.loops.mobility import leading_velocities
-from chainrule.model import Quantity
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -158,11 +163,9 @@ def _time_optimal(
     driven = np.isin(np.arange(robot.nv), driven_velocities(robot))
     bounds = DofLimits(
         robot.limits.velocity if limits else unlimited,
-        unlimited
-        if acceleration is None
-        else _per_dof(robot, acceleration, "acceleration", "rad/s^2 or m/s^2", "acceleration"),
+        limit_of_each(robot, acceleration, "plan: acceleration", "rad/s^2 or m/s^2", "acceleration"),
         np.where(driven, robot.limits.effort, np.inf) if has_torques else unlimited,
-        _per_dof(robot, jerk, "jerk", "rad/s^3 or m/s^3"),
+        limit_of_each(robot, jerk, "plan: jerk", "rad/s^3 or m/s^3"),
     )
     for i in np.flatnonzero(np.abs(np.diff(points, axis=0)).max(axis=1) < MIN_LEG_LENGTH):
         raise ShapeError(f"plan: way-points {i} and {i + 1} are the same; leave one out")
@@ -201,11 +204,7 @@ def _by_shape(
     displacements = difference(robot, points[:-1], points[1:])
     unlimited = np.full(robot.nv, np.inf)
     speed = robot.limits.velocity if limits else unlimited
-    rate = (
-        unlimited
-        if acceleration is None
-        else _per_dof(robot, acceleration, "acceleration", "rad/s^2 or m/s^2", "acceleration")
-    )
+    rate = limit_of_each(robot, acceleration, "plan: acceleration", "rad/s^2 or m/s^2", "acceleration")
     options: dict[str, Any] = {}
     if velocities is not None:
         options["velocities"] = _velocities(robot, velocities, len(points), method, timed=times is not None)
@@ -280,22 +279,3 @@ def _velocities(robot: Mechanism, velocities: ArrayLike, count: int, method: str
         )
     refuse_nonfinite(v, "plan: velocities")
     return v
-
-
-def _accelerations(robot: Mechanism, acceleration: ArrayLike | None) -> Array:
-    return _per_dof(robot, acceleration, "acceleration", "rad/s^2 or m/s^2", "acceleration")
-
-
-def _per_dof(
-    robot: Mechanism, value: ArrayLike | None, what: str, unit: str, quantity: Quantity | None = None
-) -> Array:
-    """A limit of every degree of freedom, from one number or one for each; infinite where there is none."""
-    if value is None:
-        return np.full(robot.nv, np.inf)
-    a = read_per_joint(robot, value, f"plan: {what}", quantity).astype(float)
-    if a.shape not in {(), (robot.nv,)} or not (np.isfinite(a) & (a > 0)).all():
-        raise ShapeError(
-            f"plan: {what} must be a positive number, or {robot.nv} of them, in {unit}, got "
-            f"{np.array2string(a, threshold=8)}"
-        )
-    return np.broadcast_to(a, (robot.nv,))
