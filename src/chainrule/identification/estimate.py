@@ -214,9 +214,10 @@ class TorqueFit:
 
     def _rows(self, k: int, X: Array, known: Array, block: RecordedSamples) -> Array:
         """The equations of one joint in a block."""
-        predicted = (X @ self.b[self.equations.of_joint[k]] + known) / self.gains[k]
-        rows = self._equations(k, X, predicted, block.tau[:, k], _tukey)
         counts = block.counts[:, k]
+        own = JointRows(X, known, block.tau[:, k], counts)
+        predicted = own.prediction(self.b[self.equations.of_joint[k]], float(self.gains[k]))
+        rows = self._equations(k, X, predicted, own.tau, _tukey)
         return rows if counts.all() else rows[counts]
 
     def solve_with_instruments(self, tools: Recordings) -> None:
@@ -277,7 +278,7 @@ class JointRows(NamedTuple):
     motion: Array
 
     def prediction(self, b: Array, gain: float) -> Array:
-        """The torques or currents that base parameters predict."""
+        """The torques or currents that base parameters predict; by einsum, which leaves OpenBLAS's threads alone."""
         return np.asarray((np.einsum("ij,j->i", self.X, b) + self.known) / gain)
 
 

@@ -186,7 +186,7 @@ def _next(result: Identification) -> str:
         for k in weak
     ]
     return (
-        "<p>These are known least, against their size in the robot's file. Record motions in which their joints and those before "
-        "them move at once, fast and far, with other directions of gravity in their links.</p>"
+        "<p>These are known least, against their size in the robot's file. Record motions in which their joints and "
+        "those before them move at once, fast and far, with other directions of gravity in their links.</p>"
         + table(("combination", "value", "standard deviation"), rows)
     )
