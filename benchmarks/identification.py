@@ -2,10 +2,11 @@
 
     python benchmarks/identification.py [--samples N] [--runs N] [--output FOLDER]
 
-Speed: a million samples of a Panda, from motions in memory to a robot, against Pinocchio's regressor called for each sample and
-NumPy's normal equations, without weights, outliers or physical limits, on fewer samples of the same recording. Truth:
-recordings of a PUMA 560 and of a Panda with 1% noise of torques, encoders of 19 bits and 5% outliers, fitted many times, with the
-error of torques in a motion that was left out, and how often 95% intervals hold the truth.
+Speed: a million samples of a Panda, from motions in memory to a robot, against Pinocchio's regressor called for each
+sample and NumPy's normal equations, without weights, outliers or physical limits, on fewer samples of the same
+recording. Truth: recordings of a PUMA 560 and of a Panda with 1% noise of torques, encoders of 19 bits and 5% outliers,
+fitted many times, with the error of torques in a motion that was left out, and how often 95% intervals hold the truth.
+The payload of a running Panda: a call of the estimator.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from __future__ import annotations
 import argparse
 import resource
 import time
+import timeit
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +25,7 @@ import pinocchio as pin
 import chainrule as cr
 from chainrule.cli.benchmark.figures import write_figures
 from chainrule.cli.benchmark.peers import urdf
+from chainrule.identification.unknowns import read_unknowns
 from chainrule.spatial.physical import is_physical
 
 RATE, SECONDS, PERIOD, HARMONICS = 200.0, 20.0, 10.0, 5
@@ -58,17 +62,14 @@ class Recorder:
     def __init__(self, robot: cr.Robot, real: cr.Robot, seed: int) -> None:
         self.t, q, qd, qdd = curves(robot, np.random.default_rng(seed), SECONDS)
         self.tau = real.inverse_dynamics(q, qd, qdd)
-        self.rms = np.sqrt((self.tau**2).mean(axis=0))
         rounded = np.round(q / ENCODER) * ENCODER
         self.motion = cr.Trajectory.from_samples(robot, self.t, rounded, tau=self.tau, degrees=False)
 
-    def again(self, rng: Any) -> cr.Trajectory:
-        """The motion with new noise and outliers of its torques."""
-        from dataclasses import replace
-
-        tau = self.tau + rng.normal(size=self.tau.shape) * NOISE * self.rms
+    def again(self, rng: Any, size: Any) -> cr.Trajectory:
+        """The motion with new noise and outliers of torques, which are as large as `size` of each joint."""
+        tau = self.tau + rng.normal(size=self.tau.shape) * NOISE * size
         wrong = rng.random(tau.shape) < OUTLIERS
-        return replace(self.motion, tau=np.where(wrong, tau + rng.normal(size=tau.shape) * self.rms, tau))
+        return replace(self.motion, tau=np.where(wrong, tau + rng.normal(size=tau.shape) * size, tau))
 
 
 def truth(name: str, runs: int) -> dict[str, float]:
@@ -76,24 +77,23 @@ def truth(name: str, runs: int) -> dict[str, float]:
     robot = cr.load(name)
     real = real_robot(robot)
     fits, unseen = [Recorder(robot, real, seed) for seed in (1, 2)], Recorder(robot, real, 3)
+    size = np.sqrt(np.mean([one.tau**2 for one in (*fits, unseen)], axis=(0, 1)))
     true = dict(zip(real.parameters.names, real.parameters.values, strict=True))
+    unknowns = read_unknowns(robot, "all")
+    base = unknowns.base[1] @ [true[name] for name in unknowns.names]
     inside, ratios, against, physical = [], [], [], 0
     for run in range(runs):
         rng = np.random.default_rng(run)
-        result = cr.identify(robot, [one.again(rng) for one in fits], validate=unseen.again(rng))
-        if run == 0:
-            from chainrule.identification.unknowns import read_unknowns
-
-            unknowns = read_unknowns(robot, "all")
-            base = unknowns.base[1] @ [true[n] for n in unknowns.names]
+        result = cr.identify(robot, [one.again(rng, size) for one in fits], validate=unseen.again(rng, size))
         inside.append(np.abs(result.base_values - base) < 1.96 * result.base_standard_deviations)
-        ratios.append(result.error / (NOISE * unseen.rms))
+        ratios.append(result.error / (NOISE * size))
         against.append((result.errors["identified"] / result.errors["least squares"]).max())
         physical += all(is_physical(link.spatial_inertia) for link in result.robot.model.links) and all(
             x >= 0 for n, x in result.parameters.items() if n.rpartition(".")[2] in ("armature", "viscous", "coulomb")
         )
     figures = {
-        "runs": runs, "error_over_noise": float(np.mean(ratios)), "worst_joint_over_noise": float(np.mean(ratios, axis=0).max()),
+        "runs": runs, "error_over_noise": float(np.mean(ratios)),
+        "worst_joint_over_noise": float(np.mean(ratios, axis=0).max()),
         "inside_95": float(np.mean(inside)), "least_inside": float(np.mean(inside, axis=0).min()),
         "over_least_squares": float(np.max(against)), "physical": physical / runs,
     }  # fmt: skip
@@ -143,15 +143,26 @@ def speed(samples: int) -> dict[str, float]:
     theirs = (time.perf_counter() - start) / PEER_SAMPLES * len(t) * many
     total = len(t) * many
     print(
-        f"{total:,} samples of a Panda: {ours:.2f} s and {peak:.2f} GB; Pinocchio's regressor with NumPy {theirs:.1f} s "
+        f"{total:,} samples of a Panda: {ours:.2f} s and {peak:.2f} GB; Pinocchio with NumPy {theirs:.1f} s "
         f"({theirs / ours:.1f} times as long); error {np.mean(result.error / noise):.3f} of the noise"
     )
     return {"samples": total, "seconds": ours, "gigabytes": peak, "pinocchio_seconds": theirs, "ratio": theirs / ours}
 
 
+def payload() -> dict[str, float]:
+    """A sample of the estimator of payloads of a Panda, the best of many turns."""
+    robot = cr.load("panda")
+    estimator = cr.PayloadEstimator(robot, noise=0.1)
+    q, qd, qdd = robot.home(), np.full(7, 0.1), np.full(7, 0.2)
+    tau = robot.inverse_dynamics(q, qd, qdd)
+    best = min(timeit.repeat(lambda: estimator(q, qd, qdd, tau), number=1000, repeat=50)) / 1000
+    print(f"payload of a running Panda: {1e6 * best:.2f} us a sample")
+    return {"seconds": best}
+
+
 def main(samples: int, runs: int, output: str | None) -> None:
     warnings.simplefilter("ignore", cr.MotionWarning)
-    figures: dict[str, Any] = {"speed": speed(samples)}
+    figures: dict[str, Any] = {"speed": speed(samples), "payload": payload()}
     figures |= {name: truth(name, runs) for name in ("puma560", "panda")}
     if output:
         write_figures(output, "identification", figures)

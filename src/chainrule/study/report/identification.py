@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from importlib import resources
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chainrule import __version__
 from chainrule.arguments import Array, file_path
 from chainrule.display.tables import escape
 from chainrule.errors import ChainruleError, ShapeError
 from chainrule.study.report.figures import some_of
-from chainrule.study.report.page import table
+from chainrule.study.report.page import cards_of, document, table
 from chainrule.study.report.words import number
 
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ WIDTH, HEIGHT = 560, 150
 ALIKE = 0.95
 """Correlation from which two base parameters are said to be hard to tell apart."""
 WEAK = 0.2
-"""Standard deviation, as a share of the value, from which a base parameter deserves another motion."""
+"""Standard deviation, as a share of the size in the file, from which a base parameter deserves another motion."""
 
 
 def report(result: Identification, path: str | PathLike[str], *, title: str | None = None) -> Path:
@@ -50,24 +48,17 @@ def report(result: Identification, path: str | PathLike[str], *, title: str | No
 
 def html(result: Identification, title: str) -> str:
     """The whole page."""
-    css = resources.files("chainrule.study.report").joinpath("page.css").read_text("utf-8")
     sections = [
         ("errors", "Errors of each joint", _errors(result)),
         ("torques", "Measured and predicted torques", "".join(_figures(result))),
         ("parameters", "Parameters", _parameters(result)),
         ("base", "Combinations that torques depend on", _base(result)),
         ("next", "What to measure next", _next(result)),
-        ("method", "How this was computed", "<ul>" + "".join(f"<li>{escape(x)}</li>" for x in result.notes) + "</ul>"),
     ]
-    links = "".join(f'<a href="#{anchor}">{escape(name)}</a>' for anchor, name, _ in sections)
-    body = "".join(f'<section id="{anchor}"><h2>{escape(name)}</h2>{text}</section>' for anchor, name, text in sections)
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{css}</style></head><body><h1>{escape(title)}</h1>{_cards(result)}<nav>{links}</nav>{body}"
-        f"<footer>Identification by chainrule {escape(__version__)}. This page needs no network.</footer></body>"
-        "</html>\n"
-    )
+    method = '<section id="method"><h2>How this was computed</h2><ul>' + "".join(
+        f"<li>{escape(note)}</li>" for note in result.notes
+    ) + "</ul></section>"  # fmt: skip
+    return document(title, _cards(result), sections, method, "Identification")
 
 
 def _cards(result: Identification) -> str:
@@ -81,11 +72,7 @@ def _cards(result: Identification) -> str:
         ("identified by themselves", f"{sure} of {len(result.parameters)}", "parameters; the others fit together"),
         ("condition number", f"{result.condition:.3g}", "of the equations, in sizes of base parameters"),
     ]
-    found = "".join(
-        f'<div class="card"><p>{escape(what)}</p><strong>{escape(value)}</strong><p>{escape(detail)}</p></div>'
-        for what, value, detail in cards
-    )
-    return f'<div class="cards">{found}</div>'
+    return cards_of(cards)
 
 
 def _errors(result: Identification) -> str:
@@ -190,16 +177,16 @@ def _base(result: Identification) -> str:
 
 
 def _next(result: Identification) -> str:
-    share = result.base_standard_deviations / np.maximum(np.abs(result.base_values), 1e-300)
+    share = result.base_standard_deviations / result.base_sizes
     weak = [k for k in np.argsort(-share) if share[k] > WEAK][:12]
     if not weak:
-        return "<p>The motions show every combination to a fifth of its value or better.</p>"
+        return "<p>The motions show every combination to a fifth of its size in the robot's file or better.</p>"
     rows = [
         (result.base_names[k], f"{result.base_values[k]:.3g}", f"{result.base_standard_deviations[k]:.2g}")
         for k in weak
     ]
     return (
-        "<p>These are known least, as a share of their value. Record motions in which their joints and those before "
-        "them move at once, fast and far, with other directions of gravity in their links.</p>"
+        "<p>These are known least, against their size in the robot's file. Record motions in which their joints and "
+        "those before them move at once, fast and far, with other directions of gravity in their links.</p>"
         + table(("combination", "value", "standard deviation"), rows)
     )

@@ -51,9 +51,9 @@ def html(
     left_out = {"activities", "distributions"} if not several else set()
     shown = [section for section in sections if section[2] and section[0] not in left_out]
     words = "".join(f"<p>{escape(text)}</p>" for text in summary(result, sizing, balanced))
-    answer = _cards(result, sizing) + _details("summary", "In words", words)
+    answer = cards_of(cards(result, sizing)) + _details("summary", "In words", words)
     method = _details("method", "How this was computed", _list(steps(result, settings or {})), is_open=False)
-    return _document(title, answer, shown, method, _content(result, order, sizing))
+    return document(title, answer, shown, method, "Torque study", _content(result, order, sizing))
 
 
 def _main_joint(result: Result) -> int:
@@ -98,24 +98,27 @@ def _content(result: Result, order: Sequence[str], sizing: Sizing | None) -> dic
     }
 
 
-def _document(
+def document(
     title: str,
     answer: str,
     sections: Sequence[tuple[str, str, str]],
     method: str,
-    content: Mapping[str, Any],
+    what: str,
+    content: Mapping[str, Any] | None = None,
 ) -> str:
+    """A page of sections (anchor, title, HTML); `content` is what the script of a study draws."""
     own = resources.files("chainrule.study.report")
     css, script = (own.joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
     data = json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    scripts = f'<script type="application/json" id="data">{data}</script><script>{script}</script>' if content else ""
     links = "".join(f'<a href="#{anchor}">{escape(name)}</a>' for anchor, name, _ in sections)
     body = "".join(f'<section id="{anchor}"><h2>{escape(name)}</h2>{text}</section>' for anchor, name, text in sections)
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<style>{css}</style></head><body><h1>{escape(title)}</h1>{answer}<nav>{links}</nav>{body}"
-        f'{method}<footer>Torque study by chainrule {escape(__version__)}. This page needs no network.</footer>'
-        f'<script type="application/json" id="data">{data}</script><script>{script}</script></body></html>\n'
+        f'{method}<footer>{escape(what)} by chainrule {escape(__version__)}. This page needs no network.</footer>'
+        f"{scripts}</body></html>\n"
     )  # fmt: skip
 
 
@@ -170,12 +173,13 @@ def _places(anchors: Iterable[str]) -> str:
     return '<div class="strip">' + "".join(f'<div class="plot" id="{anchor}"></div>' for anchor in anchors) + "</div>"
 
 
-def _cards(result: Result, sizing: Sizing | None) -> str:
-    found = "".join(
+def cards_of(found: Iterable[tuple[str, str, str]]) -> str:
+    """Cards with what they tell, its value and a detail."""
+    text = "".join(
         f'<div class="card"><p>{escape(what)}</p><strong>{escape(value)}</strong><p>{escape(detail)}</p></div>'
-        for what, value, detail in cards(result, sizing)
+        for what, value, detail in found
     )
-    return f'<div class="cards">{found}</div>'
+    return f'<div class="cards">{text}</div>'
 
 
 def _key(result: Result) -> str:
