@@ -55,6 +55,80 @@ def test_pairs_that_srdf_disables_are_left_out_with_its_reason():
     assert ("base", "hand", "SRDF: Never") in bodies.left_out
 
 
+BALLS = "".join(
+    f'<collision><origin xyz="0 0 {z}"/><geometry><sphere radius="0.1"/></geometry></collision>'
+    for z in (0.1, 0.2, 0.3)
+)
+
+
+def test_more_than_two_balls_on_a_link_are_one_body():
+    bodies = cr.load(URDF.replace('<link name="hand">', f'<link name="hand">{BALLS}')).bodies
+    assert bodies.names == ("base", "arm.0", "arm.tool", "hand")
+    assert len(bodies["hand"].shape.radii) == 4
+
+
+def test_the_bodies_of_a_robot_are_obstacles_for_another():
+    robot = cr.load(URDF).reference
+    q = [0.5, 0.1]
+    world = robot.bodies.as_world(q)
+    assert world.names == robot.bodies.names
+    away = cr.World().join(world, "other/")
+    assert away.names[0] == "other/base"
+    apart = robot.distances(q, away)[len(robot.bodies.pairs) :].reshape(3, 4)
+    assert (np.diagonal(apart[:, 1:]) < 0).all()  # each moving body is in its own place
+
+
+def test_a_thing_is_held_and_put_down_where_it_is():
+    robot = cr.load("panda").reference
+    q, later = robot.home(), robot.home() + 0.1
+    tip = robot.pose(q)[:3, 3]
+    world = cr.World().box("cup", (0.05, 0.05, 0.1), tip + np.array([0, 0, 0.1])).sphere("ball", 0.1, (1, 1, 1))
+    holding, rest = robot.bodies.hold(world, "cup", q)
+    assert rest.names == ("ball",)
+    assert "panda_link8.cup" in holding.bodies.names
+    assert any("panda_link8.cup" in pair for pair in holding.bodies.pairs)
+    free, after = holding.bodies.put_down(rest, "cup", later)
+    assert free.bodies.names == robot.bodies.names
+    moved = robot.pose(later) @ np.linalg.inv(robot.pose(q)) @ np.array(world["cup"].origin)
+    assert np.allclose(np.array(after["cup"].origin), moved)
+    with pytest.raises(cr.ModelError, match="has a body 'cup' already"):
+        holding.bodies.hold(world, "cup", q)
+    with pytest.raises(cr.UnknownNameError, match="no obstacle named 'pot'"):
+        robot.bodies.hold(world, "pot", q)
+    with pytest.raises(cr.UnknownNameError, match="no body named 'pot'"):
+        robot.bodies.put_down(world, "pot", q)
+
+
+MESH_URDF = URDF.replace('<sphere radius="0.05"/>', '<mesh filename="hand.obj"/>')
+
+
+def test_a_mesh_counts_as_a_capsule_or_as_balls_and_the_volumes_are_told(tmp_path):
+    corners = [(x, y, z) for x in (0, 0.1) for y in (0, 0.1) for z in (0, 0.4)]
+    (tmp_path / "hand.obj").write_text(
+        "".join(f"v {x} {y} {z}\n" for x, y, z in corners) + "f 1 2 3\nf 6 7 8\nf 1 5 4\n"
+    )
+    (tmp_path / "two.urdf").write_text(MESH_URDF)
+    bodies = cr.load(tmp_path / "two.urdf").bodies
+    (fit,) = bodies.fits
+    assert fit.body == "hand"
+    assert fit.hull_volume == pytest.approx(0.004)
+    assert 0.004 < fit.volume < 0.02
+    balls = bodies.with_spheres(5).bodies
+    assert balls.names == bodies.names
+    assert len(balls["hand"].shape.radii) == 5
+
+
+def test_a_mesh_that_is_not_there_is_told_and_a_bar_stands_for_its_link(tmp_path):
+    with pytest.warns(cr.ModelWarning, match=r"link 'hand': .*hand\.obj"):
+        bodies = cr.load(MESH_URDF).bodies
+    assert "arm.tool" in bodies.names
+
+
+def test_collision_bodies_are_drawn(tmp_path):
+    cr.load("panda").plot(style="collision", path=tmp_path / "bodies.png")
+    assert (tmp_path / "bodies.png").stat().st_size > 10_000
+
+
 def test_links_that_a_robot_does_not_have_are_refused():
     with pytest.raises(cr.UnknownNameError, match="'finger'"):
         cr.load(URDF).bodies.without_pair("base", "finger")

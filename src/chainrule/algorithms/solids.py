@@ -6,8 +6,8 @@ Each is written by its points and directions, so that a moved body costs a few p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 from chainrule.spatial import Rotation, Scalar, Transform, Vector
 from chainrule.spatial.scalar import sqrt, where
@@ -117,16 +117,16 @@ class SolidBox:
     half: Vector
     kind: ClassVar[str] = "box"
 
-    def moved_by(self, T: Transform) -> SolidBox:
+    def moved_by(self, T: Transform) -> Self:
         """The body in the frame that T is the pose of its own in."""
-        return SolidBox(T * self.center, T.rotation @ self.axes, self.half)
+        return replace(self, center=T * self.center, axes=T.rotation @ self.axes)
 
     def numbers(self) -> list[Scalar]:
         """Center, axes by rows, half lengths."""
         return [*self.center, *(x for row in self.axes for x in row), *self.half]
 
     @classmethod
-    def of(cls, x: Sequence[Scalar]) -> SolidBox:
+    def of(cls, x: Sequence[Scalar]) -> Self:
         """The body with these numbers."""
         return cls(Vector(*x[:3]), Rotation(*(Vector(*x[i : i + 3]) for i in (3, 6, 9))), Vector(*x[12:15]))
 
@@ -135,7 +135,7 @@ class SolidBox:
         return self.axes.inv * (p - self.center)
 
     def lowest(self, n: Vector) -> tuple[Vector, Scalar]:
-        """The corner that reaches least far along the unit vector n, and how far."""
+        """The point that reaches least far along the unit vector n, and how far."""
         along = self.axes.inv * n
         corner = Vector(*(where(x > 0, -h, h) for x, h in zip(along, self.half, strict=True)))
         return self.center + self.axes * corner, self.center.dot(n) + corner.dot(along)
@@ -144,9 +144,24 @@ class SolidBox:
         """The normals of its flat faces."""
         return list(self.axes.transpose())
 
+    edges = directions
+
+
+class SolidEllipsoid(SolidBox):
+    """An ellipsoid; the columns of `axes` are the directions of its half axes `half`."""
+
+    kind: ClassVar[str] = "ellipsoid"
+
+    def lowest(self, n: Vector) -> tuple[Vector, Scalar]:
+        """The point that reaches least far along the unit vector n, and how far."""
+        scaled = Vector(*(x * r for x, r in zip(self.axes.inv * n, self.half, strict=True)))
+        size = length(scaled)
+        tip = Vector(*(x * r / size for x, r in zip(scaled, self.half, strict=True)))
+        return self.center - self.axes * tip, self.center.dot(n) - size
+
     def edges(self) -> list[Vector]:
-        """The directions of its straight edges."""
-        return list(self.axes.transpose())
+        """Its straight edges: none."""
+        return []
 
 
 @dataclass(frozen=True)
@@ -183,46 +198,10 @@ class SolidCylinder:
         return point, self.center.dot(n) + end * u - self.radius * size
 
     def directions(self) -> list[Vector]:
-        """The normals of its flat faces."""
+        """The normals of its flat faces, which are the directions of its edges."""
         return [self.axis]
 
-    def edges(self) -> list[Vector]:
-        """The directions of its straight edges."""
-        return [self.axis]
-
-
-@dataclass(frozen=True)
-class SolidEllipsoid(Rounded):
-    """An ellipsoid; the columns of `axes` are the directions of its half axes `radii`."""
-
-    center: Vector
-    axes: Rotation
-    radii: Vector
-    kind: ClassVar[str] = "ellipsoid"
-
-    def moved_by(self, T: Transform) -> SolidEllipsoid:
-        """The body in the frame that T is the pose of its own in."""
-        return SolidEllipsoid(T * self.center, T.rotation @ self.axes, self.radii)
-
-    def numbers(self) -> list[Scalar]:
-        """Center, axes by rows, half axes."""
-        return [*self.center, *(x for row in self.axes for x in row), *self.radii]
-
-    @classmethod
-    def of(cls, x: Sequence[Scalar]) -> SolidEllipsoid:
-        """The body with these numbers."""
-        return cls(Vector(*x[:3]), Rotation(*(Vector(*x[i : i + 3]) for i in (3, 6, 9))), Vector(*x[12:15]))
-
-    def lowest(self, n: Vector) -> tuple[Vector, Scalar]:
-        """The point that reaches least far along the unit vector n, and how far."""
-        scaled = Vector(*(x * r for x, r in zip(self.axes.inv * n, self.radii, strict=True)))
-        size = length(scaled)
-        tip = Vector(*(x * r / size for x, r in zip(scaled, self.radii, strict=True)))
-        return self.center - self.axes * tip, self.center.dot(n) - size
-
-    def directions(self) -> list[Vector]:
-        """The normals of its flat faces."""
-        return list(self.axes.transpose())
+    edges = directions
 
 
 @dataclass(frozen=True)
@@ -280,7 +259,8 @@ class HalfSpace:
         return cls(Vector(*x[:3]), x[3])
 
 
-Solid = Balls | SolidCapsule | SolidBox | SolidCylinder | SolidEllipsoid | SolidHull | HalfSpace
+ConvexSolid = Balls | SolidCapsule | SolidBox | SolidCylinder | SolidEllipsoid | SolidHull
+Solid = ConvexSolid | HalfSpace
 SOLIDS: dict[str, type[Solid]] = {
     kind.kind: kind for kind in (Balls, SolidCapsule, SolidBox, SolidCylinder, SolidEllipsoid, SolidHull, HalfSpace)
 }

@@ -72,7 +72,9 @@ def _surroundings(caller: str, q: ArrayLike, world: World | None) -> tuple[Loads
         raise ShapeError(f"{caller}: world must be a cr.World, got {short_repr(world)}")
     if not len(world):
         return Loads(), ""
-    numbers = world.numbers if getattr(q, "dtype", None) != np.float32 else world.numbers.astype(np.float32)
+    numbers: Any = world.numbers
+    if getattr(q, "dtype", None) == np.float32:
+        numbers = numbers.astype(np.float32)
     return Loads((), (numbers,), ("world",)), world.layout
 
 

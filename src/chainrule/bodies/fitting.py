@@ -6,7 +6,7 @@ import numpy as np
 
 from chainrule.arguments import Array, whole_number
 from chainrule.errors import FormatError
-from chainrule.formats.meshes import TriangleMesh
+from chainrule.formats.meshes import TriangleMesh, Triangles
 from chainrule.model.geometry import Capsule
 from chainrule.shapes.surfaces import rotation_along
 from chainrule.spatial import Rotation, Transform, Vector
@@ -59,7 +59,17 @@ def hull_corners(points: Array) -> Array:
     return np.asarray(points[np.unique(hull.triangles)])
 
 
-def cover_with_spheres(points: Array, triangles: Array, count: int) -> tuple[Array, Array]:
+def hull_volume(points: Array) -> float:
+    """The volume of the convex hull of points, in m^3; 0 where these are flat."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        return float(ConvexHull(points).volume)
+    except QhullError:
+        return 0.0
+
+
+def cover_with_spheres(points: Array, triangles: Triangles, count: int) -> tuple[Array, Array]:
     """Centers (count, 3) and radii of balls that together cover the triangles of a mesh.
 
     The surface is sampled, the samples are gathered by Lloyd's k-means, and each ball holds its own, with the distance
@@ -92,7 +102,7 @@ def _middle(points: Array, before: Array) -> Array:
     return center
 
 
-def _samples(points: Array, triangles: Array, most: int) -> tuple[Array, float]:
+def _samples(points: Array, triangles: Triangles, most: int) -> tuple[Array, float]:
     """Points on the triangles of a mesh, and the distance that any point of these has at most from one of them."""
     corners = points[triangles]  # (m, 3, 3)
     edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -11,22 +13,27 @@ from chainrule.algorithms import kinematics
 from chainrule.algorithms.distances import BodyTable
 from chainrule.algorithms.separation import separation
 from chainrule.algorithms.solids import HalfSpace, Solid
-from chainrule.bodies.body import CollisionBody
+from chainrule.bodies.body import CollisionBody, Convex, Spheres
 from chainrule.bodies.distances import nearest
-from chainrule.bodies.fitting import fit_capsule
+from chainrule.bodies.fitting import cover_with_spheres, fit_capsule, hull_volume
 from chainrule.bodies.mesh_points import points_of
 from chainrule.bodies.world import World
 from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
+from chainrule.core.reading import find_link, read_argument
 from chainrule.core.subject import method
-from chainrule.errors import ChainruleError, ModelWarning, UnknownNameError, warn_user
-from chainrule.model import Capsule, Geometry, Mesh, Model, Plane, edits
+from chainrule.errors import ChainruleError, ModelError, ModelWarning, ShapeError, UnknownNameError, warn_user
+from chainrule.kinematics.configurations import home
+from chainrule.model import Capsule, Geometry, Mesh, Model, Plane, Sphere, edits
 from chainrule.model.configurations import home_positions
 from chainrule.model.geometry import PairChoice
 from chainrule.shapes.parts import Look, link_radii
 from chainrule.shapes.skeleton import skeleton
 from chainrule.shapes.surfaces import COARSE, rotation_along
 from chainrule.spatial import Rotation, Transform, Vector
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 BARS = Look(radius=0.028, slimming=0.5, fineness=COARSE, triangles=0)
 """The thickness of bars where nothing else tells it: that of the studio's picture."""
@@ -44,13 +51,21 @@ class LeftOut(NamedTuple):
     reason: str
 
 
+class Fit(NamedTuple):
+    """A body that stands for a mesh: the volume of the mesh's convex hull, and that of the body, in m^3."""
+
+    body: str
+    hull_volume: float
+    volume: float
+
+
 class RobotBodies:
     """The collision bodies of a robot, in the order of its links; immutable.
 
     They are the collision shapes of its file; else its visual shapes; else bars between its joints. A mesh counts as a
-    capsule around it. `pairs` are the pairs of bodies that are checked against each other, `left_out` the others, each
-    with its reason: both are on one rigid part, or on links that a joint or a constraint connects, they touch at home,
-    or a file or a person says so.
+    capsule around it, more than two balls on one link as one body. `pairs` are the pairs of bodies that are checked
+    against each other, `left_out` the others, each with its reason: both are on one rigid part, or on links that a
+    joint or a constraint connects, they touch at home, or a file or a person says so.
 
     >>> import chainrule as cr
     >>> cr.load("planar_3r").bodies
@@ -61,7 +76,8 @@ class RobotBodies:
 
     def __init__(self, robot: Mechanism) -> None:
         self.robot = robot
-        self.source, self.bodies, self.problems = _bodies_of(robot)
+        self.source, self.bodies, self.fits, self.problems = _bodies_of(robot)
+        self.role = "visual" if "visual" in self.source else "collision"
         self.pairs, self.left_out = _pairs_of(robot.model, self.bodies)
 
     def __iter__(self) -> Iterator[CollisionBody]:
@@ -75,6 +91,65 @@ class RobotBodies:
             if body.name == name:
                 return body
         raise UnknownNameError.of("body", name, self.names, f"robot {self.robot.name!r}")
+
+    def with_spheres(self, count: int) -> Any:
+        """A robot whose meshes are covered by so many balls each, in place of one capsule."""
+        meshes = [g for g in self.robot.model.geometries if isinstance(g.shape, Mesh) and g.role == self.role]
+        found = [
+            g for body in self.bodies if body.name not in {fit.body for fit in self.fits} for g in geometries(body)
+        ]
+        for g in meshes:
+            centers, radii = cover_with_spheres(*points_of(g.shape), count) if isinstance(g.shape, Mesh) else ((), ())
+            balls = Spheres(tuple(Vector(*c) for c in centers), tuple(map(float, radii)))
+            found += geometries(CollisionBody(g.name or g.link, balls, g.origin, g.link))
+        return self._with_geometries(found)
+
+    def as_world(self, q: ArrayLike | None = None) -> World:
+        """All bodies in a configuration, home unless one is given, as obstacles: of furniture, or of another robot.
+
+        `cr.load("shelf.sdf").bodies.as_world()` is the world that a file describes.
+        """
+        poses = self._poses(q)
+        world = World()
+        for body in self.bodies:
+            world = world.put(replace(body, origin=poses[body.link or ""] * body.origin, link=None))
+        return world
+
+    def hold(self, world: World, name: str, q: ArrayLike, link: str | None = None) -> tuple[Any, World]:
+        """The robot with an obstacle in its hand, and the world without it.
+
+        It stays where it is relative to a link, the end-effector's unless one is named, and counts as a body of it.
+        """
+        carrier = self.robot.model.links[self.robot.model.locate(find_link(self.robot, link))[0]].name
+        thing = world[name]
+        if any(body.name == f"{body.link}.{name}" for body in self.bodies):
+            raise ModelError(
+                f"hold: robot {self.robot.name!r} has a body {name!r} already; give the obstacle another name"
+            )
+        held = replace(
+            thing, link=carrier, origin=Transform.of(self._poses(q)[carrier].inverse().rows()) * thing.origin
+        )
+        own = [g for body in self.bodies for g in geometries(body)]
+        return self._with_geometries([*own, *geometries(held)]), world.remove(name)
+
+    def put_down(self, world: World, name: str, q: ArrayLike) -> tuple[Any, World]:
+        """The robot without a body that it holds, and the world with it, where it is in a configuration."""
+        body = next((b for b in self.bodies if b.name == f"{b.link}.{name}"), None) or self[name]
+        kept = [g for other in self.bodies if other is not body for g in geometries(other)]
+        placed = replace(body, name=name, link=None, origin=self._poses(q)[body.link or ""] * body.origin)
+        return self._with_geometries(kept), world.put(placed)
+
+    def _poses(self, q: ArrayLike | None) -> dict[str, Transform]:
+        model = self.robot.model
+        values = home(self.robot) if q is None else read_argument(self.robot, "bodies", "q", q)
+        if values.ndim != 1:
+            raise ShapeError(f"q must be one configuration, got shape {values.shape}")
+        return dict(zip(model.index_of, kinematics.poses(model, values.tolist()), strict=True))
+
+    def _with_geometries(self, found: list[Geometry]) -> Any:
+        """A robot with these in place of its collision shapes."""
+        others = [g for g in self.robot.model.geometries if g.role != "collision"]
+        return type(self.robot)(replace(self.robot.model, geometries=(*others, *found)))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -138,8 +213,8 @@ def _new_bodies(robot: Mechanism) -> RobotBodies:
 # --- the bodies ---
 
 
-def _bodies_of(robot: Mechanism) -> tuple[str, tuple[CollisionBody, ...], tuple[str, ...]]:
-    """Where the bodies come from, the bodies, and what could not be read."""
+def _bodies_of(robot: Mechanism) -> tuple[str, tuple[CollisionBody, ...], tuple[Fit, ...], tuple[str, ...]]:
+    """Where the bodies come from, the bodies, those that stand for meshes, and what could not be read."""
     model = robot.model
     for role, source in (
         ("collision", "the collision shapes of its file"),
@@ -150,33 +225,57 @@ def _bodies_of(robot: Mechanism) -> tuple[str, tuple[CollisionBody, ...], tuple[
             continue
         problems: list[str] = []
         found: list[CollisionBody] = []
+        fits: list[Fit] = []
         for link in model.links:
             own = [g for g in geometries if g.link == link.name]
             try:
-                found += [_body(g, _name(g, own)) for g in own]
+                balls = [g for g in own if isinstance(g.shape, Sphere)]
+                if len(balls) > 2:
+                    own = [g for g in own if not isinstance(g.shape, Sphere)]
+                    found.append(_cluster(balls, f"{link.name}.spheres" if own else link.name))
+                found += [_body(g, _name(g, own), fits) for g in own]
             except (ChainruleError, OSError, ValueError) as error:
                 problems.append(f"link {link.name!r}: {error}")
                 found += _bars(robot, model.index_of[link.name])
-        return source, tuple(found), tuple(problems)
+        return source, tuple(found), tuple(fits), tuple(problems)
     bars = tuple(body for k in range(len(model.links)) for body in _bars(robot, k))
-    return "bars between its joints", bars, ()
+    return "bars between its joints", bars, (), ()
 
 
 def _name(geometry: Geometry, own: list[Geometry]) -> str:
-    """The name of a body: that of its link where it is the only one."""
-    if len(own) == 1:
-        return geometry.link
-    k = next(i for i, g in enumerate(own) if g is geometry)
-    is_named = geometry.name and [g.name for g in own].count(geometry.name) == 1
-    return f"{geometry.link}.{geometry.name if is_named else k}"
+    """The name of a body: that of its link where it is the only one and has none of its own."""
+    if geometry.name and [g.name for g in own].count(geometry.name) == 1:
+        return f"{geometry.link}.{geometry.name}"
+    return geometry.link if len(own) == 1 else f"{geometry.link}.{next(i for i, g in enumerate(own) if g is geometry)}"
 
 
-def _body(geometry: Geometry, name: str) -> CollisionBody:
+def _body(geometry: Geometry, name: str, fits: list[Fit]) -> CollisionBody:
     shape = geometry.shape
     if not isinstance(shape, Mesh):
         return CollisionBody(name, shape, geometry.origin, geometry.link)
-    capsule, place = fit_capsule(points_of(shape)[0])
+    points, _ = points_of(shape)
+    capsule, place = fit_capsule(points)
+    volume = math.pi * capsule.radius**2 * (capsule.length + 4 / 3 * capsule.radius)
+    fits.append(Fit(name, hull_volume(points), volume))
     return CollisionBody(name, capsule, geometry.origin * place, geometry.link)
+
+
+def _cluster(balls: list[Geometry], name: str) -> CollisionBody:
+    """More than two balls on one link, as one body."""
+    radii = tuple(float(g.shape.radius) for g in balls if isinstance(g.shape, Sphere))
+    return CollisionBody(name, Spheres(tuple(g.origin.translation for g in balls), radii), link=balls[0].link)
+
+
+def geometries(body: CollisionBody) -> list[Geometry]:
+    """A body as shapes that a file of a robot can hold."""
+    shape, link = body.shape, body.link or ""
+    name = None if body.name == link else body.name.removeprefix(f"{link}.")
+    if isinstance(shape, Spheres):
+        balls = zip(shape.centers, shape.radii, strict=True)
+        return [Geometry(link, Sphere(r), body.origin * Transform.from_xyz_rpy((*c,)), "collision") for c, r in balls]
+    if isinstance(shape, Convex):
+        raise ModelError(f"body {body.name!r} is the hull of a mesh, which no link can carry; give it with spheres=20")
+    return [Geometry(link, shape, body.origin, "collision", name=name)]
 
 
 def _bars(robot: Mechanism, k: int) -> list[CollisionBody]:

@@ -130,6 +130,13 @@ class World:
         self._new_name(body.name)
         return replace(self, bodies=(*self.bodies, body))
 
+    def join(self, other: World, prefix: str = "") -> Self:
+        """Add the obstacles of another world, with a prefix before their names."""
+        joined = self
+        for body in other:
+            joined = joined.put(replace(body, name=prefix + body.name))
+        return joined
+
     def remove(self, name: str) -> Self:
         """Take an obstacle out."""
         gone = self[name]
@@ -190,9 +197,9 @@ def _place(name: str, xyz: ArrayLike, rpy: ArrayLike) -> Transform:
     return Transform.from_xyz_rpy((*at,), (*turn,))
 
 
-def _surface(name: str, given: dict[str, Any]) -> dict[str, float | None]:
+def _surface(name: str, given: dict[str, Any]) -> dict[str, Any]:
     """The coefficients of a surface, checked."""
-    found: dict[str, float | None] = {}
+    found: dict[str, Any] = {}
     for key, value in given.items():
         if key not in SURFACE:
             raise UnknownNameError.of("option", key, SURFACE, f"obstacle {name!r}")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from chainrule.arguments import Array, one_of
+from chainrule.bodies.drawing import collision_parts
 from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
 from chainrule.plots.canvas import BASE_COLOR, BODY_COLORS, JOINT_COLOR, SLIDE_COLOR, TIE_COLOR
@@ -17,7 +18,7 @@ from chainrule.shapes.parts import Bar, Look, Part, bars, drawing, model_parts, 
 from chainrule.shapes.skeleton import Skeleton, skeleton
 from chainrule.shapes.surfaces import COARSE
 
-STYLES = ("auto", "visual", "capsules", "lines")
+STYLES = ("auto", "visual", "capsules", "lines", "collision")
 
 LOOK = Look(radius=0.018, slimming=0.4, fineness=COARSE, triangles=1500, detail=False)
 LINES = LOOK._replace(radius=0.35 * LOOK.radius)
@@ -57,7 +58,7 @@ class Bodies:
 
 
 def bodies(robot: Mechanism, style: str = "auto") -> Bodies:
-    """The parts of a robot in a style: its "visual" geometry, "capsules", "lines", or "auto", what there is."""
+    """The parts of a robot in a style: "visual", "capsules", "lines", "collision", or "auto", what there is."""
     chosen = one_of(STYLES, style, "style of bodies", "a picture")
     return remember(robot, ("bodies", chosen), lambda: _build(robot, chosen))
 
@@ -70,6 +71,8 @@ def _build(robot: Mechanism, style: str) -> Bodies:
         if found.has_geometry or style == "visual":
             parts = found.parts if style == "auto" else tuple(part for part in found.parts if part.role == "visual")
             return Bodies(frame, parts, bars(robot, look, slides=False), look.radius * frame.reach, "visual")
+    if style == "collision":
+        return Bodies(frame, collision_parts(robot, COARSE), (), look.radius * frame.reach, "visual")
     return Bodies(
         frame, model_parts(robot, look), bars(robot, look, slides=True), look.radius * frame.reach, "capsules"
     )

@@ -134,7 +134,8 @@ def plot(
     names
         Whether the names of joints are written; by default, of robots with at most twelve.
     style
-        "visual", the visual geometry of the links; "capsules" between joints; "lines"; "auto", what there is.
+        "visual", the visual geometry of the links; "collision", their collision bodies; "capsules" between joints;
+        "lines"; "auto", what there is.
     ground
         Whether a ground with shadows is drawn, in space.
     ax

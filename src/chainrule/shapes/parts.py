@@ -257,7 +257,7 @@ def _pieces(shape: Shape, look: Look) -> tuple[ColoredSurface, ...]:
         turned = bool(np.prod(scale) < 0)  # a mirrored surface is turned inside out
         pieces = read_mesh(mesh_path(shape), look.triangles, creased=look.detail)
         return tuple(piece._replace(surface=_scale_mesh(piece.surface, scale, turned)) for piece in pieces)
-    surface = _surface_of(shape, look.fineness)
+    surface = surface_of(shape, look.fineness)
     return () if surface is None else (ColoredSurface(surface, None, 1.0),)
 
 
@@ -266,7 +266,8 @@ def _scale_mesh(surface: Surface, scale: Array, turned: bool) -> Surface:
     return Surface(surface.corners * scale, faces, surface.convex, surface.smooth)
 
 
-def _surface_of(shape: Shape, fineness: Fineness) -> Surface | None:
+def surface_of(shape: Shape, fineness: Fineness) -> Surface | None:
+    """The surface of a shape about its origin; None of a plane and of a mesh."""
     zero = np.zeros(3)
     if isinstance(shape, Box):
         return surfaces.box(np.array([float(x) for x in shape.size]))

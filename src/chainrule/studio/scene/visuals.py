@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from chainrule.bodies.drawing import collision_parts
+from chainrule.bodies.robot_bodies import bodies_of
 from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
 from chainrule.shapes import parts as shapes
@@ -13,7 +15,7 @@ from chainrule.shapes.surfaces import FINE, Surface, join
 from chainrule.studio.scene.appearance import ACCENT, BASE, COLLISION, JOINT, ROD, SHELL, SHELL_SECOND, SLIDE, Color
 
 STYLES = ("visual", "model", "collision")
-"""What is drawn of a robot: its visual geometry, what the model itself gives, or its collision geometry."""
+"""What is drawn of a robot: its visual geometry, what the model itself gives, or its collision bodies."""
 
 LOOK = Look(radius=0.028, slimming=0.5, fineness=FINE, triangles=24_000)
 
@@ -50,14 +52,16 @@ def drawing(robot: Mechanism, style: str = "visual") -> StyledDrawing:
 
 
 def has(robot: Mechanism, role: str) -> bool:
-    """Whether a robot has geometry of this role."""
-    return any(geometry.role == role for geometry in robot.model.geometries)
+    """Whether a robot has geometry of this role; every robot has collision bodies."""
+    return role == "collision" or any(geometry.role == role for geometry in robot.model.geometries)
 
 
 def _drawing(robot: Mechanism, style: str) -> StyledDrawing:
     if style == "model":
         return StyledDrawing(merge(shapes.model_parts(robot, LOOK)))
-    found = shapes.drawing(robot, LOOK, "collision" if style == "collision" else "visual")
+    if style == "collision":
+        return StyledDrawing(merge(collision_parts(robot, LOOK.fineness)), bodies_of(robot).problems, has_geometry=True)
+    found = shapes.drawing(robot, LOOK)
     return StyledDrawing(merge(found.parts), found.problems, found.has_geometry)
 
 
