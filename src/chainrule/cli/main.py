@@ -24,8 +24,8 @@ from chainrule.errors import ChainruleError
 
 COMMANDS = (
     "about", "bench", "cache", "calibrate", "compare", "completion", "convert", "dataset", "demo", "doctor",
-    "equations", "excite", "export", "identify", "ik", "info", "jacobian", "manipulability", "plot", "pose", "show", "simulate",
-    "studio", "study", "table", "torque", "workspace",
+    "equations", "excite", "export", "identify", "ik", "info", "jacobian", "manipulability", "plan", "plot", "pose",
+    "show", "simulate", "studio", "study", "table", "torque", "workspace",
 )  # fmt: skip
 """Commands of the package; the function NAME in the file NAME.py beside this one."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.control.motions.curves import Curve, CurveExtremes, extremes
+from chainrule.control.motions.curves import Curve, CurveExtremes, extremes, quintic, replace_components
 from chainrule.control.motions.timing import LIMIT_TOLERANCE, Excess
 from chainrule.core.plausibility import degrees_hint
 from chainrule.core.reading import read_per_joint
@@ -71,6 +71,19 @@ def describe_excess(robot: Mechanism, excess: Excess, duration: float, stretch: 
     )
 
 
+def keep_within(robot: Mechanism, curve: Curve, when: Array, points: Array) -> Curve:
+    """The curve through points, its coordinates that leave their limits replaced by ones that stay between points."""
+    reached = extremes(curve)
+    coordinates = robot.model.layout.coordinates
+    lower, upper = (np.array([getattr(c, side) for c in coordinates], float) for side in ("lower", "upper"))
+    beyond = (lower - reached.low > _rounding(lower)) | (reached.high - upper > _rounding(upper))
+    return replace_components(curve, quintic(when, points), beyond) if beyond.any() else curve
+
+
+def _rounding(bound: Array) -> Array:
+    return LIMIT_TOLERANCE * np.maximum(1.0, np.where(np.isfinite(bound), np.abs(bound), 1.0))
+
+
 def refuse_positions(robot: Mechanism, points: Array, when: Array, curve: Curve) -> None:
     """Refuse positions beyond a limit, at way-points or between them."""
     reached = _extreme_positions(robot, points, when, curve)
@@ -81,15 +94,16 @@ def refuse_positions(robot: Mechanism, points: Array, when: Array, curve: Curve)
             ("upper", coordinate.upper, reached.high[i], reached.high_time[i]),
         ):
             beyond = bound - value if side == "lower" else value - bound
-            if beyond > LIMIT_TOLERANCE * max(1.0, abs(bound)):
+            if beyond > _rounding(np.array(bound)):
                 at = np.flatnonzero(np.abs(when - time) <= 1e-9 * when[-1])
-                where = f"at way-point {at[0]}" if at.size else "between way-points"
-                remedy = "move it" if at.size else "move them, or take method='trapezoidal', which stays between them"
+                leg = int(np.searchsorted(when, time))
+                where = f"at way-point {at[0]}" if at.size else f"between way-points {leg - 1} and {leg}"
+                remedy = "move it" if at.size else "leave out method=..., which takes another curve then"
                 hint = degrees_hint(robot.model.layout, points)
                 remedy += f" ({hint})" if hint else ""
                 raise ShapeError(
-                    f"plan: joint {coordinate.name!r} would be at {value:.4g} {unit} at t = {time:.4g} s, {where}, and "
-                    f"its {side} limit is {bound:.4g} {unit}; {remedy}, or give limits=False"
+                    f"plan: joint {coordinate.name!r} would be at {value:.4g} {unit} {where}, and its {side} limit is "
+                    f"{bound:.4g} {unit}; {remedy}, or give limits=False"
                 )
 
 
