@@ -23,8 +23,6 @@ from chainrule.control.laws.joint_space import ComputedTorque as ComputedTorque
 from chainrule.control.laws.joint_space import GravityCompensation as GravityCompensation
 from chainrule.control.laws.task_space import Impedance as Impedance
 from chainrule.control.laws.task_space import OperationalSpace as OperationalSpace
-from chainrule.control.motions.excitation import Excitation as Excitation
-from chainrule.control.motions.excitation import excite as excite
 from chainrule.control.motions.planning import plan as plan
 from chainrule.control.motions.poses import PoseReference as PoseReference
 from chainrule.control.motions.poses import plan_pose as plan_pose
@@ -47,6 +45,8 @@ from chainrule.errors import SimulationWarning as SimulationWarning
 from chainrule.errors import UnknownNameError as UnknownNameError
 from chainrule.exercises.exercise import Exercise as Exercise
 from chainrule.exercises.kinds import exercise as exercise
+from chainrule.identification.excitation import Excitation as Excitation
+from chainrule.identification.excitation import excite as excite
 from chainrule.identification.identify import Identification as Identification
 from chainrule.identification.identify import identify as identify
 from chainrule.identification.payload import PayloadEstimator as PayloadEstimator

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from trees import tree
 
 import chainrule as cr
-from chainrule.identification.parameters import parameter_table
+from chainrule.parameters.vector import parameter_table
 
 ARM = cr.load("planar_2r").edit(joints={"joint2": {"stiffness": 5.0, "rest": 0.3}})
 

@@ -13,9 +13,9 @@ from chainrule.calibration.hand_eye import cross_matrices, inverse, small_motion
 from chainrule.calibration.least_squares import independent_columns
 from chainrule.core.at import at
 from chainrule.core.mechanism import Mechanism
-from chainrule.identification.parameter_derivatives import by_parameters
 from chainrule.kinematics.poses import pose
 from chainrule.model.parameters import find_parameters, own_values
+from chainrule.parameters.derivatives import by_parameters
 
 ROWS: Mapping[str, tuple[int, ...]] = {
     "pose": (0, 1, 2, 3, 4, 5),

@@ -317,7 +317,7 @@ def _size(dimension: Size | Axis, model: Model, options: Mapping[str, Any]) -> i
 DECLARED_IN = (
     "bodies.distances",
     "dynamics.centroidal", "dynamics.derivatives", "dynamics.dynamics", "dynamics.energy", "dynamics.textbook",
-    "identification.regressor", "kinematics.configurations", "kinematics.manipulability", "kinematics.poses",
+    "parameters.regressor", "kinematics.configurations", "kinematics.manipulability", "kinematics.poses",
     "kinematics.velocities", "loops.constraints", "loops.forces", "loops.motion",
 )  # fmt: skip
 """The modules that declare functions."""

@@ -1,1 +1,1 @@
-"""Identification: the numbers of a robot in which its torques are linear, and those of them that motions tell apart."""
+"""Identification: robots from recorded torques, and motions that show their parameters."""

@@ -14,11 +14,11 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.display.text import Shown, Table
 from chainrule.errors import MotionWarning, ShapeError, quoted, short_repr, warn_user
 from chainrule.identification.estimate import TUKEY, TorqueFit, least_squares
-from chainrule.identification.parameters import values
 from chainrule.identification.physical import nearest_physical
 from chainrule.identification.recordings import Motions, Recordings, refuse_other_units
 from chainrule.identification.streamed import TriangularFactor
 from chainrule.identification.unknowns import GAIN, STRIBECK, Unknowns, read_unknowns
+from chainrule.parameters.vector import values
 from chainrule.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from chainrule.algorithms.regressor import axes
 from chainrule.arguments import Array
-from chainrule.identification.parameters import names
-from chainrule.identification.regressor import regressor
 from chainrule.identification.unknowns import Unknowns
+from chainrule.parameters.regressor import regressor
+from chainrule.parameters.vector import names
 
 BLOCK = 1000
 """States whose regressor is in memory at once."""

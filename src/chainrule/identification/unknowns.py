@@ -14,9 +14,9 @@ from chainrule.algorithms.regressor import LINK_NUMBERS, PARTS, TorqueParameter,
 from chainrule.arguments import Array
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError, UnknownNameError, quoted
-from chainrule.identification.parameters import parameter_table, with_values
-from chainrule.identification.regressor import independent_columns, random_motions, regressor, sum_in_words
 from chainrule.model.edits import add_payload
+from chainrule.parameters.regressor import independent_columns, random_motions, regressor, sum_in_words
+from chainrule.parameters.vector import parameter_table, with_values
 from chainrule.spatial import Inertia, Symmetric, Transform, Vector
 
 R = TypeVar("R", bound=Mechanism)

@@ -12,9 +12,9 @@ from chainrule.control.laws.gains import joint_gains
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.reading import find_link, read_state
 from chainrule.errors import ShapeError
-from chainrule.identification.regressor import regressor
 from chainrule.kinematics.capacity import balanced_wrench
 from chainrule.kinematics.tasks import RANK_TOLERANCE, jacobian_rows, rows_of_task
+from chainrule.parameters.regressor import regressor
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chainrule.core import products
 from chainrule.core.subject import RobotSubject, method
 from chainrule.dynamics import derivatives, energy
-from chainrule.identification.parameter_derivatives import by_parameters
+from chainrule.parameters.derivatives import by_parameters
 
 
 class Derivatives(RobotSubject):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from chainrule.arguments import Array
 from chainrule.core.subject import RobotSubject, method
-from chainrule.identification import parameters
-from chainrule.identification import regressor as regression
+from chainrule.parameters import regressor as regression
+from chainrule.parameters import vector
 
 
 class Parameters(RobotSubject):
@@ -13,15 +13,15 @@ class Parameters(RobotSubject):
 
     @property
     def values(self) -> Array:
-        """The parameters p: (p,). See `chainrule.identification.parameters`."""
-        return parameters.values(self.robot)
+        """The parameters p: (p,). See `chainrule.parameters.vector`."""
+        return vector.values(self.robot)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The name of each parameter: "forearm.mass", "forearm.mcx", "forearm.Ixx", "elbow.viscous"."""
-        return parameters.names(self.robot)
+        return vector.names(self.robot)
 
-    indices = method(parameters.indices)
-    with_values = method(parameters.with_values)
+    indices = method(vector.indices)
+    with_values = method(vector.with_values)
     regressor = method(regression.regressor)
     base = method(regression.base)

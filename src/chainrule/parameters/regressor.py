@@ -17,10 +17,10 @@ from chainrule.display.text import Shown, Table
 from chainrule.errors import ShapeError
 from chainrule.functions import adapters
 from chainrule.functions.table import QD, QDD, Needs, Q, per_pair, without_loops
-from chainrule.identification import parameters as vector
 from chainrule.kinematics.configurations import random_state
 from chainrule.loops.motion import consistent_acceleration, consistent_velocity
 from chainrule.model import Model
+from chainrule.parameters import vector
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

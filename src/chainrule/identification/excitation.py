@@ -22,8 +22,8 @@ from chainrule.core.products import vjp
 from chainrule.display.text import Table
 from chainrule.dynamics.dynamics import inverse_dynamics
 from chainrule.errors import ModelError, ShapeError
-from chainrule.identification.parameters import indices
-from chainrule.identification.regressor import base, regressor
+from chainrule.parameters.regressor import base, regressor
+from chainrule.parameters.vector import indices
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from refusals import refused
 
 import chainrule as cr
-from chainrule.control.motions.excitation import CRITERIA, SHAPES, ExcitationSearch, MotionBounds
+from chainrule.identification.excitation import CRITERIA, SHAPES, ExcitationSearch, MotionBounds
 
 ARM = cr.load("planar_3r").edit(joints={"*": {"lower": -2.0, "upper": 1.5, "velocity": 3.0, "effort": 60.0}})
 QUICK = {"harmonics": 4, "starts": 2, "acceleration": 12.0}
