@@ -53,6 +53,9 @@ LAWS = {
     "operational space": lambda: cr.OperationalSpace(PANDA, POSES),
     "own law": lambda: Stiction(PANDA),
     "closed loop": lambda: cr.ComputedTorque(FIVE, cr.plan(FIVE, FIVE_POINTS, times=0.1)),
+    "observer": lambda: cr.MomentumObserver(PANDA, gain=50.0, rate=1000),
+    "law less what an observer finds": lambda: cr.Compensated(cr.ComputedTorque(PANDA, MOTION)),
+    "velocities": lambda: cr.VelocityObserver(PANDA, 500, method="sliding", acceleration=9.0),
     "friction": lambda: cr.ComputedTorque(
         cr.load("panda").edit(joints={n: {"coulomb": 0.3} for n in PANDA.joint_names}), MOTION
     ),
@@ -74,7 +77,7 @@ def check_c(folder, *flags, calls=()):
 
 @needs_compiler
 @pytest.mark.parametrize(
-    "name", with_slow(LAWS, *[x for x in LAWS if x not in ("limited PID", "own law", "closed loop")])
+    "name", with_slow(LAWS, *[x for x in LAWS if x not in ("limited PID", "own law", "closed loop", "observer")])
 )
 def test_c_is_the_library_to_the_last_bit(name, tmp_path):
     cr.export(LAWS[name](), "c", tmp_path / "law.c")

@@ -98,7 +98,7 @@ class Tick:
         """The lengths of the inputs, the memory, the row of the reference, the times, and the parameters."""
         inputs = [len(signal.names) for signal in self.inputs]
         width = 0 if self.reference is None else self.reference.width
-        return [*inputs, len(self.memory), width, 2, len(self.parameters)]
+        return [*inputs, self.memory.shape[-1], width, 2, self.parameters.shape[-1]]
 
     @property
     def lengths(self) -> list[int]:
@@ -130,7 +130,7 @@ class Running:
         self.memory = tick.memory
         """The memory after the last tick."""
         self._period, self._reference, self._times = tick.period, tick.reference, np.zeros(2)
-        self._parameters = [np.ascontiguousarray(tick.parameters)] if len(tick.parameters) else []
+        self._parameters = [np.ascontiguousarray(tick.parameters)] if tick.parameters.size else []
         ends = np.cumsum([len(signal.names) for signal in tick.outputs]).tolist()
         self._outputs = [slice(a, b) for a, b in zip([0, *ends], ends, strict=False)]
         self._end = ends[-1]

@@ -14,6 +14,7 @@ tests/control/test_recipe_observer.py follows these steps.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,9 +22,10 @@ import numpy as np
 
 from chainrule.arguments import Array, positive, together
 from chainrule.calls import explains_construction
-from chainrule.compile.backend import Traceable, active
-from chainrule.core.derived import backend_of, fingerprint, merged_model
-from chainrule.core.reading import read_state
+from chainrule.control.tick import Running, Signal, Tick
+from chainrule.core.derived import fingerprint, merged_model
+from chainrule.errors import ShapeError
+from chainrule.model import Quantity
 from chainrule.spatial import Scalar
 
 if TYPE_CHECKING:
@@ -42,6 +44,9 @@ class Observer:
 
     inputs: ClassVar[tuple[str, ...]] = ("q", "qd", "tau")
     """What a step takes."""
+
+    estimates: ClassVar[tuple[str, Quantity]] = ("torques or forces of the world on the joints", "effort")
+    """What it gives, and as which quantity of the joints."""
 
     step: Callable[..., Step]
     """The estimate (nv) at a sample, and the memory after it, of (*inputs, z, p)."""
@@ -69,7 +74,6 @@ class Observer:
         self.key: tuple[Any, ...] = ("observer", type(self), fingerprint(robot), states, structure)
         """What the arithmetic of `step` depends on, besides its arguments."""
         self._lengths = [array.shape[-1] for array in parameters.values()]
-        self._compiled: Callable[..., Array] | None = None
         self.reset()
 
     def parts(self, p: Scalars) -> list[Scalars]:
@@ -80,36 +84,42 @@ class Observer:
     def reset(self) -> None:
         """Begin again: the next call is the first."""
         self._memory = np.zeros(self.states)
+        self._running: Running | None = None
+
+    def tick(self, rate: float | None = None) -> Tick:
+        """One step, as `cr.export` writes it."""
+        name, robot = type(self).__name__, self.robot
+        if rate is not None and not math.isclose(rate, self.rate):
+            raise ShapeError(
+                f"{name}: made for {self.rate:g} Hz, not for {rate:g}; make another one with rate={rate:g}"
+            )
+        signals = {
+            "q": ("measured positions", "position"),
+            "qd": ("measured velocities", "velocity"),
+            "tau": ("torques or forces of the motors since the last sample", "effort"),
+        }
+        return Tick(
+            kind=name,
+            robot=robot,
+            period=1 / self.rate,
+            inputs=tuple(Signal.of_joints(robot, key, *signals[key]) for key in self.inputs),
+            outputs=(Signal.of_joints(robot, "estimate", *self.estimates),),
+            compute=lambda inputs, z, s, p: self.step(*inputs, z, p),
+            key=self.key,
+            memory=np.zeros(self.states),
+            memory_meaning="what the observer remembers from sample to sample",
+            parameters=self.parameters,
+        )
 
     def advance(self, *inputs: Any) -> Array:
         """The estimate (..., nv) at the next sample; a batch has a memory for each row."""
-        found = (self._compiled or self._compile())(*inputs, self._memory, self.parameters)
-        self._memory = found[..., : self.states]
-        estimate: Array = found[..., self.states :]
-        return estimate
-
-    def _compile(self) -> Callable[..., Array]:
-        robot, name = self.robot, type(self).__name__
-        lengths = [{"q": robot.nq}.get(name, robot.nv) for name in self.inputs]
-
-        def function(*arguments: Scalars) -> list[Scalar]:
-            estimate, z = self.step(*arguments)
-            return [*z, *estimate]
-
-        def read(*arguments: Any) -> list[Array]:
-            *state, z, p = arguments
-            arrays = read_state(robot, name, **dict(zip(self.inputs, state, strict=True)))
-            labels = (*self.inputs, "memory", "parameters")
-            return together(dict(zip(labels, [*arrays, z, p], strict=True)), name)
-
-        source = Traceable(function, self.key, robot.name, name)
-        sizes = [*lengths, self.states, self.parameters.shape[-1]]
-        quaternions = tuple((0, at) for _, at in robot.model.quaternions)
-        self._compiled = active(backend_of(robot)).vector_function(source, sizes, read, quaternions)
-        return self._compiled
+        if self._running is None:
+            self._running = Running(self.tick())
+            self._running.memory = self._memory
+        return self._running.advance(*inputs)
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_compiled": None}
+        return vars(self) | {"_running": None, "_memory": self._running.memory if self._running else self._memory}
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of robot {self.robot.name!r}, {self.rate:g} Hz>"

@@ -63,6 +63,7 @@ class VelocityObserver(Observer):
     """
 
     inputs = ("q",)
+    estimates = ("velocities", "velocity")
 
     def __init__(
         self,
