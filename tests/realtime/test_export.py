@@ -286,3 +286,31 @@ def test_random_controllers_are_the_simulation_to_the_last_bit(monkeypatch, caps
     )
     runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "exported_controllers.py"), run_name="__main__")
     assert "0 torques differ in a bit, by 0 at most" in capsys.readouterr().out
+
+
+def test_a_tick_that_is_too_long_says_why(tmp_path, monkeypatch):
+    monkeypatch.setattr("chainrule.realtime.export.MAX_OPERATIONS", 10)
+    with pytest.raises(
+        cr.ShapeError, match=r"takes \d+ operations, and 10 are allowed: .*closed loops whose equations"
+    ):
+        cr.export(cr.GravityCompensation(FIVE), "c", tmp_path / "law.c")
+
+
+class Waving(cr.Controller):
+    """A law with signals that Python computes."""
+
+    width = 1
+
+    def __init__(self, robot):
+        super().__init__(robot, {})
+
+    def signals(self, t):
+        return np.sin(np.asarray(t))[..., None]
+
+    def torque(self, q, qd, z, s, p):
+        return [s[0] - x for x in q], []
+
+
+def test_signals_from_python_are_no_code(tmp_path):
+    with pytest.raises(cr.ShapeError, match="Waving: its signals come from Python; give it a target"):
+        cr.export(Waving(cr.load("planar_2r")), "c", tmp_path / "law.c")

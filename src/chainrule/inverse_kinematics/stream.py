@@ -61,7 +61,7 @@ def stream(
     for target in each:
         if request is not None and type(target) is np.ndarray:
             numbers = target_numbers(request.problem.goals[0], target, "inverse_kinematics: target")
-            result = solve(robot, request, numbers, q)
+            result = solve(robot, request, numbers, np.asarray(q))
         else:
             result = inverse_kinematics(robot, target, q, link, restarts=restarts, **options)
             if type(target) is np.ndarray and not PER_CALL & options.keys() and unbind(robot)[1] is None:

@@ -17,10 +17,8 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError, short_repr
 from chainrule.realtime import c, javascript, python, rust
 from chainrule.realtime.tick_code import TickCode
-from chainrule.simulation.digital_law import DigitalLaw, effort_limits, tick_of_controller
 from chainrule.simulation.sampled import Sampled
 from chainrule.simulation.sources import is_controller
-from chainrule.simulation.traceable import TracedSource, traceable
 
 if TYPE_CHECKING:
     from chainrule.control.laws.controller import Controller
@@ -120,33 +118,15 @@ def _main_file(path: Path, suffix: str) -> Path:
 def _tick(law: Any, rate: float | None, robot: Mechanism | None, torque_limits: bool) -> Tick:
     """What is exported, as one tick."""
     given = None if rate is None else positive(rate, "export: rate", "a positive number of Hz", unit="Hz")
-    if isinstance(law, Sampled) and not is_controller(law.law):
-        return _tick_of_function(law.law, law.period if given is None else 1 / given, robot, torque_limits, law)
-    if isinstance(law, Sampled):
-        return law.tick(given, torque_limits)
-    if is_controller(law):
-        return tick_of_controller(law, 1 / (given or RATE_HZ), torque_limits)
-    if callable(getattr(law, "tick", None)) and not isinstance(law, type):
-        tick = law.tick(given)
-        if not isinstance(tick, Tick):
-            raise ShapeError(f"export: tick(rate) must return a chainrule.control.tick.Tick, got {short_repr(tick)}")
-        return tick
-    return _tick_of_function(law, 1 / (given or RATE_HZ), robot, torque_limits)
-
-
-def _tick_of_function(
-    law: Any, period: float, robot: Mechanism | None, torque_limits: bool, sampled: Sampled | None = None
-) -> Tick:
-    """A plain function of (t, q, qd), traced."""
-    if not callable(law) or isinstance(law, type):
-        raise ShapeError(
-            "export: give a controller, cr.Sampled, a function of (t, q, qd), or an object with a method tick(rate), "
-            f"got {short_repr(law)}"
-        )
-    if not isinstance(robot, Mechanism):
-        raise ShapeError("export: a function knows no robot; pass robot=... too")
-    function = law if isinstance(law, traceable) else traceable(law)
-    source = TracedSource(function, robot.nv, robot.nq, robot.nv, "the law")
-    limits = effort_limits(robot) if torque_limits else None
-    digital = DigitalLaw(source, period, limits, None if sampled is None else sampled.rate_limit)
-    return digital.tick(getattr(function.function, "__name__", "law"), robot, period, None)
+    if isinstance(law, Sampled) or is_controller(law) or not callable(getattr(law, "tick", None)):
+        if not (callable(law) or is_controller(law)) or isinstance(law, type):
+            raise ShapeError(
+                "export: give a controller, cr.Sampled, a function of (t, q, qd), or an object with a method "
+                f"tick(rate), got {short_repr(law)}"
+            )
+        sampled = law if isinstance(law, Sampled) else Sampled(law, 1 / (given or RATE_HZ))
+        return sampled.tick(given, robot=robot, torque_limits=torque_limits)
+    tick = law.tick(given)
+    if not isinstance(tick, Tick):
+        raise ShapeError(f"export: tick(rate) must return a chainrule.control.tick.Tick, got {short_repr(tick)}")
+    return tick

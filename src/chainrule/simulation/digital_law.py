@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.control.laws.controller import Controller
 from chainrule.control.laws.pieces import Pieces, pieces_of_values
 from chainrule.control.tick import Signal, Tick
 from chainrule.core.derived import merged_model
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError
-from chainrule.simulation.sources import ControllerSource, Source
+from chainrule.simulation.sources import ControllerSource, Source, is_controller
+from chainrule.simulation.traceable import TracedSource, traceable
 from chainrule.spatial import Scalar
 from chainrule.spatial.scalar import where
 
@@ -84,31 +84,6 @@ class DigitalLaw:
             tau = [within(t, before - most, before + most) for t, before, most in changes]
         return tau
 
-    def tick(self, kind: str, robot: Mechanism, period: float, reference: Pieces | None) -> Tick:
-        """The law as one tick of (q, qd) -> tau, which remembers its states and, where needed, its last torque."""
-        n, width = self.law.states, self.law.width
-        if self.parameters.ndim != 1:
-            raise ShapeError(
-                f"{kind}: its gains or its target are a batch of shape {self.parameters.shape[:-1]}, and one robot has "
-                "one controller; choose a row"
-            )
-
-        def compute(inputs: Sequence[Scalars], memory: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
-            tau, z = self(inputs[0], inputs[1], memory[:n], memory[n:], s[len(s) - width :], p)
-            return tau, [*z, *(tau if self.is_rate_limited else [])]
-
-        states = [f"{n} internal states"] * bool(n) + ["the last torques"] * self.is_rate_limited
-        return Tick(
-            kind, robot, period,
-            (
-                Signal.of_joints(robot, "q", "measured positions", "position"),
-                Signal.of_joints(robot, "qd", "measured velocities", "velocity"),
-            ),
-            (Signal.of_joints(robot, "tau", "torques or forces of the motors", "effort"),),
-            compute, self.fingerprint, np.zeros(n + self.law.size * self.is_rate_limited), ", then ".join(states),
-            self.parameters, reference,
-        )  # fmt: skip
-
 
 def within(x: Scalar, low: Scalar, high: Scalar) -> Scalar:
     """x cut off at two limits."""
@@ -120,16 +95,44 @@ def effort_limits(robot: Mechanism) -> tuple[float, ...]:
     return tuple(float(dof.effort) for dof in merged_model(robot).layout.dofs)
 
 
-def tick_of_controller(
-    controller: Controller, period: float, torque_limits: bool = True, rate_limit: Array | None = None
+def tick_of_law(
+    law: Any, period: float, robot: Mechanism | None, torque_limits: bool = True, rate_limit: Array | None = None
 ) -> Tick:
-    """A controller as one tick. A reference without polynomials becomes a table of its values at all ticks."""
-    robot, kind = controller.robot, type(controller).__name__
-    limits = effort_limits(robot) if torque_limits else None
-    law = DigitalLaw(ControllerSource(controller, robot.nv), period, limits, rate_limit)
-    if controller.width and not isinstance(law.law, PiecewiseSource):
-        duration = getattr(controller.target, "duration", None)
+    """A controller, or a function of (t, q, qd) for a robot, as one tick of (q, qd) -> tau.
+
+    It remembers the states of the law and, where their rate is limited, the last torques. A reference without
+    polynomials becomes a table of its values at all ticks.
+    """
+    of_controller = is_controller(law)
+    robot = law.robot if of_controller else robot
+    if not isinstance(robot, Mechanism):
+        raise ShapeError("export: a function knows no robot; pass robot=... too")
+    function = law if of_controller or isinstance(law, traceable) else traceable(law)
+    kind = type(law).__name__ if of_controller else getattr(function.function, "__name__", "law")
+    source = (
+        ControllerSource(law, robot.nv) if of_controller else TracedSource(function, robot.nv, robot.nq, robot.nv, kind)
+    )
+    digital = DigitalLaw(source, period, effort_limits(robot) if torque_limits else None, rate_limit)
+    if of_controller and law.width and not isinstance(digital.law, PiecewiseSource):
+        duration = getattr(law.target, "duration", None)
         if duration is None:
             raise ShapeError(f"{kind}: its signals come from Python; give it a target, such as a motion of cr.plan")
-        law.law = PiecewiseSource(controller, robot.nv, pieces_of_values(controller.signals, duration, period))
-    return law.tick(kind, robot, period, getattr(law.law, "pieces", None))
+        digital.law = PiecewiseSource(law, robot.nv, pieces_of_values(law.signals, duration, period))
+    if digital.parameters.ndim != 1:
+        raise ShapeError(
+            f"{kind}: its gains or its target are a batch of shape {digital.parameters.shape[:-1]}, and one robot has "
+            "one controller; choose a row"
+        )
+    n, width, remembers = source.states, digital.law.width, digital.is_rate_limited
+
+    def compute(inputs: Sequence[Scalars], memory: Scalars, s: Scalars, p: Scalars) -> tuple[Scalars, Scalars]:
+        tau, z = digital(inputs[0], inputs[1], memory[:n], memory[n:], s[len(s) - width :], p)
+        return tau, [*z, *(tau if remembers else [])]
+
+    q = Signal.of_joints(robot, "q", "measured positions", "position")
+    qd = Signal.of_joints(robot, "qd", "measured velocities", "velocity")
+    tau = Signal.of_joints(robot, "tau", "torques or forces of the motors", "effort")
+    memory = ", then ".join([f"{n} internal states"] * bool(n) + ["the last torques"] * remembers)
+    start, reference = np.zeros(n + robot.nv * remembers), getattr(digital.law, "pieces", None)
+    parts = digital.fingerprint, start, memory, digital.parameters, reference
+    return Tick(kind, robot, period, (q, qd), (tau,), compute, *parts)

@@ -26,7 +26,7 @@ from chainrule.errors import ShapeError
 from chainrule.functions.reference import scalars_of
 from chainrule.lazy import cached_property
 from chainrule.model import Model
-from chainrule.simulation.digital_law import DigitalLaw, tick_of_controller
+from chainrule.simulation.digital_law import DigitalLaw, tick_of_law
 from chainrule.simulation.sources import CalledSource, Source, is_controller
 from chainrule.spatial import Scalar
 from chainrule.spatial.scalar import where
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from chainrule.control.laws.controller import Controller
+    from chainrule.core.mechanism import Mechanism
     from chainrule.simulation.plant import Plant
     from chainrule.simulation.sources import Samples
 
@@ -140,13 +141,11 @@ class Sampled:
         if callable(reset):
             reset()
 
-    def tick(self, rate: float | None = None, torque_limits: bool = True) -> Tick:
+    def tick(self, rate: float | None = None, *, robot: Mechanism | None = None, torque_limits: bool = True) -> Tick:
         """One sample of the law, as it runs on another computer: without noise, resolution and delay."""
         if rate is not None and abs(positive(rate, "Sampled: rate", unit="Hz") * self.period - 1) > 1e-9:
             raise ShapeError(f"Sampled: its period of {self.period:g} s is a rate of {1 / self.period:g}, not {rate:g}")
-        if not is_controller(self.law):
-            raise ShapeError(f"Sampled: {self.law!r:.60} knows no robot; export the function itself, with robot=...")
-        return tick_of_controller(self.law, self.period, torque_limits, self.rate_limit)
+        return tick_of_law(self.law, self.period, robot, torque_limits, self.rate_limit)
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_call": None}

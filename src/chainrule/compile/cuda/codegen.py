@@ -15,14 +15,13 @@ from typing import NamedTuple
 
 from chainrule.compile.codegen.c_expressions import NearAngles, Real, number, sines_and_cosines, statements
 from chainrule.compile.codegen.elementary import (
-    COSINE,
     HALF_PI,
     HALF_PI_SINGLE,
     MAX_REDUCED_ANGLE,
     MAX_REDUCED_ANGLE_SINGLE,
-    SINE,
 )
 from chainrule.compile.liveness import Spill, register_pressure, spills
+from chainrule.compile.portable import COSINE, SINE
 from chainrule.compile.subtape import subtape
 from chainrule.compile.tape import Tape, Value, with_shared_reciprocals
 
