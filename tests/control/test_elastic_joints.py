@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import trees
 
 import chainrule as cr
+from chainrule.kinematics.elastic_joints import rigid_robot
 
 ARM, PENDULUM, PANDA = cr.load("planar_2r"), cr.load("pendulum"), cr.load("panda")
 B = 0.2
@@ -76,6 +78,18 @@ def test_states_of_links_and_motors_and_the_state_at_rest_under_weight():
     held = robot.gravity_torque(q) + robot.spring_torque(q)
     np.testing.assert_allclose(held[1::2], 0.0, atol=1e-9)
     np.testing.assert_allclose(motors.q - links.q, PANDA.gravity_torque(PANDA.home()) / 5e3, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_links_stand_where_motor_and_spring_together_bring_joints_of_every_kind(seed):
+    rigid = trees.tree(seed, ("revolute", "prismatic", "helical", "moved", "spherical"), drives=False, mimic=False)
+    robot = rigid.with_elastic_joints(200.0, rotor=B)
+    q = trees.state(robot, seed)[0]
+    links = robot.states.link_side(q).q
+    for link in rigid.link_names:
+        np.testing.assert_allclose(robot.pose(q, link), rigid.pose(links, link), atol=1e-12)
+    back = rigid_robot(robot)
+    np.testing.assert_allclose(back.gravity_torque(links), rigid.gravity_torque(links), atol=1e-9)
 
 
 def test_a_floating_robot_has_springs_in_the_joints_that_are_named():

@@ -32,6 +32,10 @@ def without_inexpressible(model: Model, form: str = "urdf") -> tuple[Model, list
             model = map_dofs(model, lambda dof, test=test, change=change: change(dof) if test(dof) else dof)  # type: ignore[misc]
     if model.configurations:
         lost.append(f"named configurations are left out: {quoted(entry.name for entry in model.configurations)}")
+    base = model.links[0]
+    seen = any(geometry.link == base.name for geometry in model.geometries)
+    if form != "urdf" and (base.mass or (seen and form == "sdf")):
+        lost.append(f"the base {base.name!r} becomes the world, without mass" + " and geometry" * (form == "sdf"))
     if model.end_effector is not None and _tips_in_urdf(model) != {model.end_effector}:
         lost.append(f"that the end-effector is {model.end_effector!r}")
     if model.gravity != GRAVITY and "gravity" not in HOLDS[form]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from chainrule.model.edits import map_dofs, rebuild
+from chainrule.model.joints import Moved
 from chainrule.model.model import Model
 from chainrule.model.parts import Dof, Joint, Link
 from chainrule.spatial import Scalar, Symmetric, Transform, Vector
@@ -56,7 +57,8 @@ def with_elastic_joints(model: Model, springs: Mapping[str, Elasticity]) -> Mode
         if joint.name in springs:
             stiffness, damping, rotor = springs[joint.name]
             between, (dof,) = joint.name + ROTOR, joint.dofs
-            joints.append(replace(joint, child=between, dofs=(replace(dof, rotor=rotor, gear=1),)))
+            turns = joint.kind.inner if isinstance(joint.kind, Moved) else joint.kind  # its offset comes once
+            joints.append(replace(joint, child=between, kind=turns, dofs=(replace(dof, rotor=rotor, gear=1),)))
             own = Dof(effort=0, stiffness=stiffness, viscous=damping)
             joints.append(Joint(joint.name + SPRING, between, link.name, joint.kind, Transform.identity(), (own,)))
             links += [Link(between, 0, Vector.zero(), Symmetric.zero()), link]
@@ -70,9 +72,13 @@ def without_elastic_joints(model: Model) -> Model:
     """The model without springs between motors and links: rotors turn with their links."""
     pairs = elastic_joints(model)
     between = {pair.motor.child for pair in pairs}
-    child = {pair.motor.name: pair.spring.child for pair in pairs}
+    spring = {pair.motor.name: pair.spring for pair in pairs}
     gone = {pair.spring.name for pair in pairs}
-    joints = [replace(j, child=child.get(j.name, j.child)) for j in model.joints if j.name not in gone]
+    joints = [
+        replace(j, child=spring[j.name].child, kind=spring[j.name].kind) if j.name in spring else j
+        for j in model.joints
+        if j.name not in gone
+    ]
     links = [link for link in model.links if link.name not in between]
     left = [c.restrict(set(model.layout.coordinate_names) - gone) for c in model.configurations]
     return rebuild(model, links=links, joints=joints, configurations=left)
