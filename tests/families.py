@@ -8,7 +8,7 @@ from trees import inertia
 from chainrule.errors import ModelError
 from chainrule.model.joints import Screw
 from chainrule.model.lengths import link_length
-from chainrule.spatial import Transform
+from chainrule.spatial import Rotation, Transform, Vector
 
 
 def bodies(rng, rows):
@@ -40,6 +40,7 @@ def numbers(robot, rng, rows):
         found[f"{places[0]}.origin"] = rng.uniform(-1.0, 1.0, (rows, 3))
     followed = {joint.mimic.joint for joint in model.joints if joint.mimic}
     screws = [joint.name for joint in joints if isinstance(joint.kind, Screw) and joint.name not in followed]
+    found[f"{joints[0].name}.turn"] = rng.uniform(-1.0, 1.0, (rows, 3))
     if screws:
         found[f"{screws[0]}.offset"] = rng.uniform(-1.0, 1.0, rows)
     for k, kind in enumerate(("viscous", "coulomb", "static", "rotor", "gear", "stiffness", "rest")):
@@ -65,7 +66,7 @@ def kind_of(text):
 
 def edited(robot, parameters):
     """The robot with numbers for each of the parameters, by the edits that a user would make."""
-    order = ("gravity", "length", "origin", "pose", "offset", "inertial", "mass", "payload")
+    order = ("gravity", "length", "origin", "pose", "turn", "offset", "inertial", "mass", "payload")
     rank = {kind: k for k, kind in enumerate(order)}
     for text in sorted(parameters, key=lambda text: rank.get(kind_of(text), len(order))):
         name, _, kind = text.rpartition(".")
@@ -79,6 +80,10 @@ def edited(robot, parameters):
         elif kind == "pose":
             T = Transform.from_xyz_rpy(x[:3].tolist(), x[3:].tolist())
             robot = robot.edit(joints={name: {"origin": T}})
+        elif kind == "turn":
+            T = next(joint.origin for joint in robot.model.joints if joint.name == name)
+            turned = Transform(T.rotation @ Rotation.exp(Vector(*x.tolist())), T.translation)
+            robot = robot.edit(joints={name: {"origin": turned}})
         elif kind == "offset":
             joint = next(joint for joint in robot.model.joints if joint.name == name)
             robot = robot.edit(joints={name: {"origin": joint.origin * joint.kind.transform([float(x)])}})

@@ -135,6 +135,17 @@ def test_the_regressor_is_compared_with_pinocchios(monkeypatch, capsys, tmp_path
 
 
 @pytest.mark.slow
+def test_calibrations_are_compared_with_known_truth(monkeypatch, capsys, tmp_path):
+    arguments = ["--long", "0", "--runs", "2", "--starts", "1", "--output", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["calibration.py", *arguments])
+    runpy.run_path(str(ROOT / "benchmarks" / "calibration.py"), run_name="__main__")
+    assert "condition_of_random_motions" in capsys.readouterr().out
+    figures = json.loads((tmp_path / "calibration.json").read_text())
+    assert figures["calibrate"]["tip_error_mm"] < figures["calibrate"]["tip_error_before_mm"] / 50
+    assert figures["excite"]["condition"] < figures["excite"]["condition_of_random_motions"] / 3
+
+
+@pytest.mark.slow
 def test_gradients_in_frameworks_are_compared(tmp_path):  # in a process of its own: it sets threads and precision
     pytest.importorskip("torch")
     pytest.importorskip("jax")

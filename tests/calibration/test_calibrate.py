@@ -65,7 +65,7 @@ def test_offsets_of_slides_and_of_what_has_none():
 def test_derivatives_of_errors_are_exact(task, touching):
     rng = np.random.default_rng(0)
     robot, q = ARM.reference, ARM.random_state(rng, (4,))
-    names, counts = (f"{JOINTS[1]}.offset", f"{JOINTS[2]}.pose", "probe.origin"), (1, 6, 3)
+    names, counts = (f"{JOINTS[1]}.offset", f"{JOINTS[2]}.pose", f"{JOINTS[3]}.turn"), (1, 6, 3)
     own = np.array([x for name in names for x in own_values(robot.model, name)], dtype=float)
     bent = np.array([[T @ small_motion(1e-4 * rng.normal(size=6))] for T in BASE @ robot.pose(q, "probe")])
     at = Unknowns(own, BASE, bent[0, 0] @ small_motion(1e-4 * rng.normal(size=6)))
@@ -118,8 +118,8 @@ def test_numbers_that_act_alike_are_found_once_and_the_others_named():
     np.testing.assert_allclose(found.base @ found.robot.pose(q, "probe"), T, atol=1e-9)
     # four numbers of each joint that turns, and six of a frame (Everett, Driels and Mooring 1987)
     assert len(found.parameters) == 4 * 6 + 6
-    assert f"{JOINTS[0]}.pose.yaw" in found.not_identifiable
-    assert "base" in found.not_identifiable[f"{JOINTS[0]}.pose.z"]
+    assert f"{JOINTS[0]}.turn.rz" in found.not_identifiable
+    assert "base" in found.not_identifiable[f"{JOINTS[0]}.origin.z"]
     with pytest.warns(cr.ModelWarning, match=f"do not determine '{JOINTS[0]}.offset'"):
         found = cr.calibrate(ARM, q, T, ["base", f"{JOINTS[0]}.offset"], link="probe")
     assert "base.rz" in found.not_identifiable[f"{JOINTS[0]}.offset"]

@@ -107,7 +107,8 @@ def calibrate(
         links, points (k, links, 3).
     parameters
         Names of numbers: "joint2.offset", "link2.length", "elbow.origin", "tool.pose", "elbow.origin.z"; "base", the
-        place of the robot in the frame of the measurements; "all", the pose of each joint on the way, and of the frame.
+        place of the robot in the frame of the measurements; "all", origin and turn of the frame, and of each joint on
+        the way.
     link
         The link or frame that was measured, or several; the end-effector unless one is named.
     task

@@ -126,7 +126,7 @@ def _names(parameters: Any) -> tuple[str, ...]:
 
 
 def _poses_on_the_way(robot: Mechanism, links: Sequence[str]) -> list[str]:
-    """The poses of the links that are frames, and of each joint that moves a link."""
+    """Places and turns of the links, and of each joint that moves one of them."""
     model = robot.model
     frames = {frame.name: frame.link for frame in model.frames}
     above = {joint.child: joint for joint in model.joints}
@@ -137,7 +137,9 @@ def _poses_on_the_way(robot: Mechanism, links: Sequence[str]) -> list[str]:
             on_the_way.add(above[at].name)
             at = above[at].parent
     moving = [joint.name for joint in model.joints if joint.name in on_the_way and joint.dofs]
-    return [f"{name}.pose" for name in (*(link for link in links if link in frames), *moving)]
+    ends = [link if link in frames else above[link].name for link in links if link in frames or link in above]
+    parts = dict.fromkeys([*ends, *moving])
+    return [f"{name}.{kind}" for name in parts for kind in ("origin", "turn")]
 
 
 def first_guess(data: Measurements, base: Any, opens_base: bool) -> Unknowns:

@@ -44,10 +44,10 @@ def at(robot: Mechanism, parameters: Mapping[str, ArrayLike]) -> At:
         By name: "gravity" (3), "gravity.z", "LINK.mass" (the inertia grows with it), "LINK.com" (3), "LINK.com.x",
         "LINK.inertia" (6), "LINK.inertia.xx", "LINK.inertial" (mass, com, inertia: 10), "LINK.length",
         "LINK.payload" (10) and "LINK.payload.mass", a body besides what is there, "JOINT.origin" (3), "JOINT.origin.z",
-        "JOINT.pose" (xyz and rpy: 6), "JOINT.offset" (q + offset), "JOINT.viscous", "JOINT.coulomb", "JOINT.static",
-        "JOINT.rotor", "JOINT.gear", "JOINT.stiffness", "JOINT.rest"; "*.viscous", a value for each degree of freedom of
-        the robot. A value is an array with the batch dimensions; a parameter of several components has them in the last
-        dimension.
+        "JOINT.pose" (xyz and rpy: 6), "JOINT.turn" (3) and "JOINT.offset" (q + offset), both besides what is there,
+        "JOINT.viscous", "JOINT.coulomb", "JOINT.static", "JOINT.rotor", "JOINT.gear", "JOINT.stiffness", "JOINT.rest";
+        "*.viscous", a value for each degree of freedom of the robot. A value is an array with the batch dimensions; a
+        parameter of several components has them in the last dimension.
 
     >>> import numpy as np
     >>> import chainrule as cr

@@ -21,7 +21,7 @@ from chainrule.model.joints import JointKind, Moved, Screw
 from chainrule.model.lengths import link_length, stretch_link
 from chainrule.model.model import Model
 from chainrule.model.parts import DOF_NUMBERS, Dof, Frame, Joint, Link, with_both_directions
-from chainrule.spatial import Inertia, Scalar, Symmetric, Transform, Vector
+from chainrule.spatial import Inertia, Rotation, Scalar, Symmetric, Transform, Vector
 from chainrule.spatial.scalar import is_zero, where
 
 Scalars = Sequence[Scalar]
@@ -196,6 +196,15 @@ def _put_place(model: Model, name: str, values: Scalars) -> Model:
             return Transform(T.rotation, Vector(*values))
         return Transform.from_xyz_rpy(values[:3], values[3:])
 
+    return _move(model, name, move)
+
+
+def _put_turn(model: Model, name: str, values: Scalars) -> Model:
+    """Another orientation of a joint in its parent or of a frame in its link: a turn about its own axes."""
+    return _move(model, name, lambda T: Transform(T.rotation @ Rotation.exp(Vector(*values)), T.translation))
+
+
+def _move(model: Model, name: str, move: Callable[[Transform], Transform]) -> Model:
     if _class_of(model, name) == "joint":
         joints = (replace(j, origin=move(j.origin)) if j.name == name else j for j in model.joints)
         return replace(model, joints=tuple(joints))
@@ -301,6 +310,10 @@ KINDS: Mapping[str, ParameterKind] = {
     ),
     "origin": _of_place("JOINT.origin", PLACE),
     "pose": _of_place("JOINT.pose", PLACE + ANGLES),
+    "turn": replace(
+        _of_place("JOINT.turn", tuple((f"r{x}", "rad") for x in "xyz")), put=_put_turn,
+        parts=lambda m, name: [f"turn of {_class_of(m, name)} {name!r}"], own=lambda m, _: [0.0] * 3,
+    ),
     "offset": ParameterKind(
         "JOINT.offset", _offset_labels, _put_offset, _words("zero of joint {!r}"), moves=True, own=lambda m, _: [0.0]
     ),
@@ -341,6 +354,7 @@ KINDS: Mapping[str, ParameterKind] = {
 - "LINK.length": the distance from a link's own joint to the one that it carries, 1 number.
 - "JOINT.origin": the place of a joint in its parent link, or of a frame in its link, 3 numbers; it keeps its axes.
 - "JOINT.pose": the same with roll, pitch and yaw about fixed axes, 6 numbers, as in a URDF.
+- "JOINT.turn": a turn of a joint or frame about its own axes besides what is there, a rotation vector, 3 numbers.
 - "JOINT.offset": what the reading q of a joint of one coordinate leaves out, which stands at q + offset, 1 number. It
   is added to what is there; limits and rests of springs stay those of the reading.
 - "LINK.inertial": mass, center of mass (3) and inertia about it (xx, yy, zz, xy, xz, yz) of a link, 10 numbers.

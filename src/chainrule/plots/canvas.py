@@ -99,8 +99,11 @@ def figure_of(axes: Any) -> Figure:
 
 def given_axes(ax: Any, caller: str, *, solid: bool) -> Any:
     """Axes that a user passes in, checked: of three dimensions, or plain ones."""
-    is_solid = getattr(ax, "name", None) == "3d"
-    if not hasattr(ax, "get_figure") or not hasattr(ax, "plot"):
+    try:
+        is_solid, is_axes = getattr(ax, "name", None) == "3d", hasattr(ax, "get_figure") and hasattr(ax, "plot")
+    except Exception:  # foreign objects raise what they like
+        is_solid = is_axes = False
+    if not is_axes:
         raise ShapeError(f"{caller}: ax must be axes of Matplotlib, got {short_repr(ax)}")
     if is_solid != solid:
         wanted = "axes with projection='3d', such as fig.add_subplot(projection='3d')" if solid else "plain axes"
