@@ -191,3 +191,16 @@ def test_workers_are_compared_on_a_data_set(tmp_path):  # in a process of its ow
     assert "(wanted: 1.8x)" in done.stdout
     assert json.loads((tmp_path / "out" / "cluster.json").read_text())["read_bytes_per_state"] > 84
     assert [path.name for path in tmp_path.iterdir()] == ["out"]  # the data set is deleted
+
+
+@pytest.mark.slow
+def test_identification_is_compared_with_pinocchio_and_with_the_truth(monkeypatch, capsys, tmp_path):
+    arguments = ["--samples", "4000", "--runs", "2", "--output", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["identification.py", *arguments])
+    runpy.run_path(str(ROOT / "benchmarks" / "identification.py"), run_name="__main__")
+    assert "times as long" in capsys.readouterr().out
+    figures = json.loads((tmp_path / "identification.json").read_text())
+    for name in ("puma560", "panda"):
+        assert figures[name]["physical"] == 1.0
+        assert figures[name]["error_over_noise"] < 1.1
+        assert figures[name]["over_least_squares"] < 1.02
