@@ -191,7 +191,8 @@ class RobotBodies:
     def _table(self) -> BodyTable:
         place = {name: k for k, name in enumerate(self.names)}
         carriers = _carriers(self.robot.model)
-        moving = tuple(k for k, body in enumerate(self.bodies) if carriers[body.link or ""])
+        free = (k for k, body in enumerate(self.bodies) if carriers[body.link or ""])
+        moving = tuple(k for k in free if not isinstance(self.bodies[k].shape, Plane))
         pairs = tuple((place[a], place[b]) for a, b in self.pairs)
         solids = tuple(body.solid for body in self.bodies)
         return BodyTable(tuple(body.link or "" for body in self.bodies), solids, pairs, moving)
