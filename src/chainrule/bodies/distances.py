@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from chainrule.algorithms import distances as algorithm
-from chainrule.algorithms.solids import layout
 from chainrule.arguments import Array, checked_out, number, word
 from chainrule.bodies.world import World
 from chainrule.core.declaration import function
+from chainrule.core.derived import remember
 from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameter_values import bound_parameters
@@ -87,18 +87,14 @@ def _evaluate(
 def _by_kind(robot: Mechanism, name: str, q: Array, world: World, options: Mapping[str, Any]) -> Array:
     """A function among many obstacles: of those of each kind in one call, with a first dimension for them."""
     table, numbers_type = _table(robot), np.float32 if q.dtype == np.float32 else np.float64
-    outer = replace(table, pairs=())
-    kinds: dict[str, list[int]] = {}
-    for k, body in enumerate(world):
-        kinds.setdefault(layout([body.solid]), []).append(k)
-    in_order = np.argsort(np.concatenate([*kinds.values()]))
+    outer = remember(robot, "outer body table", lambda: replace(table, pairs=()))
+    in_order = np.argsort(np.concatenate([indices for indices, _ in world.by_kind.values()]))
 
     def of_each(function: str) -> tuple[list[Array], Array]:
         """What the function is of the robot alone, as (1, ...), and of each obstacle (obstacles, ...)."""
         found = []
-        for kind, places in kinds.items():
-            rows = [[float(x) for x in world.bodies[k].solid.numbers()] for k in places]
-            numbers = np.array(rows, dtype=numbers_type).reshape(len(places), *[1] * (q.ndim - 1), -1)
+        for kind, (indices, rows) in world.by_kind.items():
+            numbers = rows.astype(numbers_type).reshape(len(indices), *[1] * (q.ndim - 1), -1)
             loads = Loads((), (numbers,), ("world",))
             found.append(evaluate(robot, function, loads, q=q[None], obstacles=kind, bodies=outer, **options))
         own = [evaluate(robot, function, q=q, obstacles="", **options)[None]] if table.pairs else []
