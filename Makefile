@@ -8,7 +8,7 @@ endif
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 COMPILE := build/lock/bin/pip-compile --quiet --strip-extras --no-header --no-annotate \
 	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host
-BENCHMARKS := first_call humanoid reference_path rollouts integrators called_from_python controllers forward_kinematics motions study sizes regressor identification bandwidth frameworks parameters calibration
+BENCHMARKS := first_call humanoid reference_path rollouts integrators called_from_python controllers forward_kinematics motions study sizes regressor identification bandwidth frameworks parameters calibration bodies
 
 .DEFAULT_GOAL := help
 .PHONY: help demo studio fast test test-all coverage types lint format hooks bench bench-compare fuzz docs notebooks book-pdf dist pictures lock clean tools languages axe

@@ -3,8 +3,8 @@
     python benchmarks/bodies.py [--states N] [--rounds R] [--gpu] [--output FOLDER]
 
 A capsule stands for each of eight links, 21 pairs that are not neighbours; or 59 balls do, along the same capsules.
-Both sides have the same shapes and pairs, and agree. Pinocchio's loop calls `computeDistances` for each state. With --gpu,
-it is states a second on a CUDA device, through CuPy, instead.
+Both sides have the same shapes and pairs, and agree. The loop over coal calls `computeDistances` for each state. With
+--gpu it is states a second on a CUDA device, through CuPy.
 """
 
 from __future__ import annotations

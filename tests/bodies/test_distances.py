@@ -65,6 +65,29 @@ def test_the_derivative_is_the_change_along_each_velocity(name, smooth):
 
 
 @pytest.mark.interpreted
+def test_many_obstacles_give_what_they_give_in_one_kernel(monkeypatch):
+    robot, world = cr.load("panda").reference, WORLD
+    for k in range(6):
+        world = world.box(f"box{k}", (0.1, 0.1, 0.2), (0.3, 0.2 * k - 0.5, 0.2 * k))
+    q = states(robot, 15)[:, None]
+    calls = [
+        lambda: robot.distances(q, world), lambda: robot.clearance(q, world), lambda: robot.clearance_dq(q, world),
+        lambda: robot.bodies.nearest(q, world).point_a, lambda: robot.clearance(q[0, 0], world),
+        lambda: robot.clearance_dq(q[0, 0], world),
+    ]  # fmt: skip
+    smooth, row = robot.clearance(q, world, smooth=0.01), robot.clearance_dq(q, world, smooth=0.01)
+    by_kind = [call() for call in calls]
+    out = np.empty((15, 1))
+    assert robot.clearance(q, world, out=out) is out
+    assert np.array_equal(out, by_kind[1])
+    monkeypatch.setattr("chainrule.bodies.distances.MAX_TOGETHER", 100)
+    for call, expected in zip(calls, by_kind, strict=True):
+        assert np.allclose(call(), expected, atol=1e-12)
+    assert np.allclose(smooth, robot.clearance(q, world, smooth=0.01), atol=0.01)
+    assert np.allclose(row, robot.clearance_dq(q, world, smooth=0.01), atol=0.2)
+
+
+@pytest.mark.interpreted
 def test_the_smooth_clearance_is_a_little_below_the_exact_one():
     robot = cr.load("panda").reference
     q = states(robot, 20)

@@ -78,6 +78,19 @@ def test_the_bodies_of_a_robot_are_obstacles_for_another():
     assert (np.diagonal(apart[:, 1:]) < 0).all()  # each moving body is in its own place
 
 
+def test_files_of_worlds_are_read_as_robots_that_do_not_move():
+    sdf = """<sdf version="1.7"><model name="shelf"><static>1</static><link name="shelf">
+    <inertial><mass>1</mass></inertial><collision name="board"><pose>0 0 1 0 0 0</pose><geometry><box><size>1 2 0.1</size>
+    </box></geometry></collision></link></model></sdf>"""
+    world = cr.load(sdf, check=False).bodies.as_world()
+    assert world.names == ("shelf.board",)
+    assert np.allclose(world.numbers, [0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0.5, 1, 0.05])
+    pytest.importorskip("mujoco")
+    mjcf = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 .1"/><body name="post" pos="0 1 0">
+    <geom type="cylinder" size="0.1 0.5"/></body></worldbody></mujoco>"""
+    assert [type(b.shape).__name__ for b in cr.load(mjcf, check=False).bodies.as_world()] == ["Plane", "Cylinder"]
+
+
 def test_a_thing_is_held_and_put_down_where_it_is():
     robot = cr.load("panda").reference
     q, later = robot.home(), robot.home() + 0.1

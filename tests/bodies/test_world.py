@@ -27,8 +27,8 @@ def test_moving_a_thing_changes_numbers_and_not_the_layout():
         cr.World().capsule("c", 0.1, 0.4).cylinder("d", 0.1, 0.2).ellipsoid("e", (0.1, 0.2, 0.3)).mesh("m", TETRAHEDRON)
     )
     moved = world.move("c", (1, 2, 3), (0.1, 0.2, 0.3)).move("m", (0, 0, 1))
-    assert moved.layout == world.layout == "capsule:7 cylinder:8 ellipsoid:15 hull:13"
-    assert moved.numbers.shape == world.numbers.shape == (43,)
+    assert moved.layout == world.layout == "capsule:9 cylinder:8 ellipsoid:15 hull:13"
+    assert moved.numbers.shape == world.numbers.shape == (45,)
     assert not np.allclose(moved.numbers, world.numbers)
 
 

@@ -87,7 +87,7 @@ def clearance(
     found = distances(model, q, numbers, bodies=bodies, obstacles=obstacles)
     while len(found) > 1:
         pairs = zip(found[::2], found[1::2], strict=False)
-        found = [_lower(a, b, smooth)[0] for a, b in pairs] + found[len(found) // 2 * 2 :]
+        found = [smaller(a, b, smooth)[0] for a, b in pairs] + found[len(found) // 2 * 2 :]
     return found[0]
 
 
@@ -103,7 +103,7 @@ def clearance_dq(
         while len(rows) > 1:
             joined = []
             for (a, row_a), (b, row_b) in zip(rows[::2], rows[1::2], strict=False):
-                value, part = _lower(a, b, smooth)
+                value, part = smaller(a, b, smooth)
                 joined.append((value, [x * (1 - part) + y * part for x, y in zip(row_a, row_b, strict=True)]))
             rows = joined + rows[len(rows) // 2 * 2 :]
         return rows[0][1]
@@ -116,7 +116,7 @@ def clearance_dq(
     return _row(model, screws, best, signs)
 
 
-def _lower(a: Scalar, b: Scalar, smooth: float) -> tuple[Scalar, Scalar]:
+def smaller(a: Scalar, b: Scalar, smooth: float) -> tuple[Scalar, Scalar]:
     """The smaller of two numbers and the part of its change that is b's; smooth where they are about as large.
 
     (a + b - sqrt((a - b)^2 + smooth^2)) / 2 is at most smooth / 2 below the smaller one, and never above it.

@@ -108,22 +108,23 @@ def of_ball(p: Vector, r: Scalar, b: Solid) -> Separation:
 def of_balls(a: Balls, b: Balls) -> Separation:
     """The distance of two clusters of balls: of those with the same radii, the nearest centers are looked for first."""
     groups: dict[Any, list[tuple[Scalar, Scalar, Vector, Vector]]] = {}
-    for p, r in zip(a.centers, a.radii, strict=True):
-        for q, s in zip(b.centers, b.radii, strict=True):
+    origin = a.centers[0]  # |q - p|^2 = p.p + q.q - 2 p.q, of places about one of them, where that loses no digits
+    for p, r in zip((p - origin for p in a.centers), a.radii, strict=True):
+        for q, s in zip((q - origin for q in b.centers), b.radii, strict=True):
             known = isinstance(r, (int, float)) and isinstance(s, (int, float))
             groups.setdefault((r, s) if known else (id(r), id(s)), []).append((r, s, p, q))
     found = []
     for pairs in groups.values():
         r, s, near_p, near_q = pairs[0]
-        least = square(near_q - near_p)
+        least = square(near_p) + (square(near_q) - near_p.dot(near_q * 2))
         for *_, p, q in pairs[1:]:
-            d2 = square(q - p)
-            nearer = d2 < least
-            least = where(nearer, d2, least)
+            gain = least - (square(p) + (square(q) - p.dot(q * 2)))
+            nearer = gain > 0
+            least = least - where(nearer, gain, 0.0)
             near_p, near_q = choose(nearer, p, near_p), choose(nearer, q, near_q)
         size = sqrt(where(least > TINY, least, TINY))
         n = (near_q - near_p) / size
-        found.append(Separation(size - (r + s), near_p + n * r, near_q - n * s, n))
+        found.append(Separation(size - (r + s), origin + near_p + n * r, origin + near_q - n * s, n))
     return nearest_of(found)
 
 

@@ -5,9 +5,10 @@ Each is written by its points and directions, so that a moved body costs a few p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import islice
+from typing import Any, ClassVar, Self, cast
 
 from chainrule.spatial import Rotation, Scalar, Transform, Vector
 from chainrule.spatial.scalar import sqrt, where
@@ -16,8 +17,21 @@ TINY = 1e-30
 """The square of a length, in m^2, below which a direction is not computed from it; larger than the least float32."""
 
 
-class Rounded:
-    """A solid without flat faces and straight edges, unless it says so."""
+class NumberedSolid:
+    """A solid as the numbers of its fields, in order; without flat faces and straight edges, unless it says so."""
+
+    def numbers(self) -> list[Scalar]:
+        """All numbers, one after the other."""
+        return [x for entry in fields(cast(Any, self)) for x in _flat(getattr(self, entry.name))]
+
+    @classmethod
+    def of(cls, numbers: Sequence[Scalar]) -> Self:
+        """The solid with these numbers; where it has tuples, as many entries as there are numbers for."""
+        kinds = [str(entry.type) for entry in fields(cast(Any, cls))]
+        each = sum(SIZES[kind.removeprefix("tuple[").removesuffix(", ...]")] for kind in kinds if kind[:5] == "tuple")
+        count = (len(numbers) - sum(SIZES.get(kind, 0) for kind in kinds)) // max(each, 1)
+        rest = iter(numbers)
+        return cls(*(_read(kind, count, rest) for kind in kinds))
 
     def directions(self) -> list[Vector]:
         """The normals of its flat faces."""
@@ -28,8 +42,27 @@ class Rounded:
         return []
 
 
+SIZES = {"Scalar": 1, "Vector": 3, "Rotation": 9}
+"""The count of the numbers of a field, by its type."""
+
+
+def _flat(value: Any) -> list[Scalar]:
+    """The numbers of a field."""
+    return [x for part in value for x in _flat(part)] if isinstance(value, tuple | Vector | Rotation) else [value]
+
+
+def _read(kind: str, count: int, rest: Iterator[Scalar]) -> Any:
+    """A field of this type from the next numbers."""
+    if kind[:5] == "tuple":
+        return tuple(_read(kind.removeprefix("tuple[").removesuffix(", ...]"), count, rest) for _ in range(count))
+    values = list(islice(rest, SIZES[kind]))
+    if kind == "Rotation":
+        return Rotation(*(Vector(*values[i : i + 3]) for i in (0, 3, 6)))
+    return values[0] if kind == "Scalar" else Vector(*values)
+
+
 @dataclass(frozen=True)
-class Balls(Rounded):
+class Balls(NumberedSolid):
     """Balls about points: one, or a tree of them that stands for a mesh."""
 
     centers: tuple[Vector, ...]
@@ -39,15 +72,6 @@ class Balls(Rounded):
     def moved_by(self, T: Transform) -> Balls:
         """The body in the frame that T is the pose of its own in."""
         return Balls(tuple(T * p for p in self.centers), self.radii)
-
-    def numbers(self) -> list[Scalar]:
-        """Center and radius of each."""
-        return [x for p, r in zip(self.centers, self.radii, strict=True) for x in (*p, r)]
-
-    @classmethod
-    def of(cls, x: Sequence[Scalar]) -> Balls:
-        """The body with these numbers."""
-        return cls(tuple(Vector(*x[i : i + 3]) for i in range(0, len(x), 4)), tuple(x[3::4]))
 
     @property
     def center(self) -> Vector:
@@ -60,7 +84,7 @@ class Balls(Rounded):
 
 
 @dataclass(frozen=True)
-class SolidCapsule(Rounded):
+class SolidCapsule(NumberedSolid):
     """A capsule: all points within `radius` of a line from a point along a vector.
 
     `square` is that of the line's length, and `inverse` is 1 over it, or 0 for a line of no length.
@@ -83,15 +107,6 @@ class SolidCapsule(Rounded):
         """The body in the frame that T is the pose of its own in."""
         return SolidCapsule(T * self.start, T.rotation * self.along, self.radius, self.square, self.inverse)
 
-    def numbers(self) -> list[Scalar]:
-        """Both ends and the radius."""
-        return [*self.start, *(self.start + self.along), self.radius]
-
-    @classmethod
-    def of(cls, x: Sequence[Scalar]) -> SolidCapsule:
-        """The body with these numbers."""
-        return cls.between(Vector(*x[:3]), Vector(*x[3:6]), x[6])
-
     @property
     def center(self) -> Vector:
         """A point inside."""
@@ -109,7 +124,7 @@ class SolidCapsule(Rounded):
 
 
 @dataclass(frozen=True)
-class SolidBox:
+class SolidBox(NumberedSolid):
     """A box about its center; the columns of `axes` are its edges' directions, `half` half their lengths."""
 
     center: Vector
@@ -120,15 +135,6 @@ class SolidBox:
     def moved_by(self, T: Transform) -> Self:
         """The body in the frame that T is the pose of its own in."""
         return replace(self, center=T * self.center, axes=T.rotation @ self.axes)
-
-    def numbers(self) -> list[Scalar]:
-        """Center, axes by rows, half lengths."""
-        return [*self.center, *(x for row in self.axes for x in row), *self.half]
-
-    @classmethod
-    def of(cls, x: Sequence[Scalar]) -> Self:
-        """The body with these numbers."""
-        return cls(Vector(*x[:3]), Rotation(*(Vector(*x[i : i + 3]) for i in (3, 6, 9))), Vector(*x[12:15]))
 
     def local(self, p: Vector) -> Vector:
         """A point in the axes of the box, about its center."""
@@ -165,7 +171,7 @@ class SolidEllipsoid(SolidBox):
 
 
 @dataclass(frozen=True)
-class SolidCylinder:
+class SolidCylinder(NumberedSolid):
     """A cylinder about its center, `half` its half length along the unit vector `axis`."""
 
     center: Vector
@@ -177,15 +183,6 @@ class SolidCylinder:
     def moved_by(self, T: Transform) -> SolidCylinder:
         """The body in the frame that T is the pose of its own in."""
         return SolidCylinder(T * self.center, T.rotation * self.axis, self.radius, self.half)
-
-    def numbers(self) -> list[Scalar]:
-        """Center, axis, radius and half length."""
-        return [*self.center, *self.axis, self.radius, self.half]
-
-    @classmethod
-    def of(cls, x: Sequence[Scalar]) -> SolidCylinder:
-        """The body with these numbers."""
-        return cls(Vector(*x[:3]), Vector(*x[3:6]), x[6], x[7])
 
     def lowest(self, n: Vector) -> tuple[Vector, Scalar]:
         """The point that reaches least far along the unit vector n, and how far."""
@@ -205,7 +202,7 @@ class SolidCylinder:
 
 
 @dataclass(frozen=True)
-class SolidHull(Rounded):
+class SolidHull(NumberedSolid):
     """All points within a margin of the convex hull of points."""
 
     points: tuple[Vector, ...]
@@ -215,15 +212,6 @@ class SolidHull(Rounded):
     def moved_by(self, T: Transform) -> SolidHull:
         """The body in the frame that T is the pose of its own in."""
         return SolidHull(tuple(T * p for p in self.points), self.margin)
-
-    def numbers(self) -> list[Scalar]:
-        """The points, and the margin."""
-        return [*(x for p in self.points for x in p), self.margin]
-
-    @classmethod
-    def of(cls, x: Sequence[Scalar]) -> SolidHull:
-        """The body with these numbers."""
-        return cls(tuple(Vector(*x[i : i + 3]) for i in range(0, len(x) - 1, 3)), x[-1])
 
     @property
     def center(self) -> Vector:
@@ -237,7 +225,7 @@ class SolidHull(Rounded):
 
 
 @dataclass(frozen=True)
-class HalfSpace:
+class HalfSpace(NumberedSolid):
     """All points p with normal . p <= offset: what is under a floor."""
 
     normal: Vector
@@ -248,15 +236,6 @@ class HalfSpace:
         """The body in the frame that T is the pose of its own in."""
         n = T.rotation * self.normal
         return HalfSpace(n, self.offset + n.dot(T.translation))
-
-    def numbers(self) -> list[Scalar]:
-        """The normal, and how far the plane is from the origin along it."""
-        return [*self.normal, self.offset]
-
-    @classmethod
-    def of(cls, x: Sequence[Scalar]) -> HalfSpace:
-        """The body with these numbers."""
-        return cls(Vector(*x[:3]), x[3])
 
 
 ConvexSolid = Balls | SolidCapsule | SolidBox | SolidCylinder | SolidEllipsoid | SolidHull

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from chainrule.algorithms.solids import (
     Balls,
@@ -15,7 +16,6 @@ from chainrule.algorithms.solids import (
     SolidEllipsoid,
     SolidHull,
 )
-from chainrule.errors import ShapeError
 from chainrule.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
 from chainrule.spatial import Transform, Vector
 
@@ -61,26 +61,22 @@ class CollisionBody:
         return solid_of(self.shape).moved_by(self.origin)
 
 
+ZERO, AXES = Vector.zero(), Transform.identity().rotation
+SOLID_OF: dict[type, Callable[[Any], Solid]] = {
+    Sphere: lambda shape: Balls((ZERO,), (shape.radius,)),
+    Box: lambda shape: SolidBox(ZERO, AXES, shape.size * 0.5),
+    Cylinder: lambda shape: SolidCylinder(ZERO, Vector(0.0, 0.0, 1.0), shape.radius, shape.length / 2),
+    Ellipsoid: lambda shape: SolidEllipsoid(ZERO, AXES, shape.radii),
+    Plane: lambda shape: HalfSpace(Vector(0.0, 0.0, 1.0), 0.0),
+    Spheres: lambda shape: Balls(shape.centers, shape.radii),
+    Convex: lambda shape: SolidHull(shape.points, shape.margin),
+}
+"""The solid of each shape about its own origin; that of a capsule is in `solid_of`."""
+
+
 def solid_of(shape: SolidShape) -> Solid:
     """A shape about its own origin."""
-    zero, T = Vector.zero(), Transform.identity()
-    if isinstance(shape, Sphere):
-        return Balls((zero,), (shape.radius,))
-    if isinstance(shape, Capsule):
-        if shape.length == 0:
-            return Balls((zero,), (shape.radius,))
-        end = Vector(0.0, 0.0, shape.length / 2)
-        return SolidCapsule.between(-end, end, shape.radius)
-    if isinstance(shape, Box):
-        return SolidBox(zero, T.rotation, shape.size * 0.5)
-    if isinstance(shape, Cylinder):
-        return SolidCylinder(zero, Vector(0.0, 0.0, 1.0), shape.radius, shape.length / 2)
-    if isinstance(shape, Ellipsoid):
-        return SolidEllipsoid(zero, T.rotation, shape.radii)
-    if isinstance(shape, Plane):
-        return HalfSpace(Vector(0.0, 0.0, 1.0), 0.0)
-    if isinstance(shape, Spheres):
-        return Balls(shape.centers, shape.radii)
-    if isinstance(shape, Convex):
-        return SolidHull(shape.points, shape.margin)
-    raise ShapeError(f"a {type(shape).__name__} is no solid")
+    if not isinstance(shape, Capsule):
+        return SOLID_OF[type(shape)](shape)
+    end = Vector(0.0, 0.0, shape.length / 2)
+    return SolidCapsule.between(-end, end, shape.radius)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from chainrule.algorithms import distances as algorithm
-from chainrule.arguments import Array, number, word
+from chainrule.arguments import Array, checked_out, number, word
 from chainrule.bodies.world import World
 from chainrule.core.declaration import function
+from chainrule.core.derived import remember
 from chainrule.core.evaluation import evaluate
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.reading import Loads
+from chainrule.core.parameter_values import bound_parameters
+from chainrule.core.reading import Loads, read_argument
 from chainrule.errors import ModelError, ShapeError, short_repr
 from chainrule.functions.table import PER_DISPLACEMENT, Needs, Option, Q, per_pair
 from chainrule.model import Model
@@ -54,14 +57,69 @@ class Nearest(NamedTuple):
     normal: Array
 
 
-def _evaluate(robot: Mechanism, name: str, q: ArrayLike, world: World | None, **options: Any) -> Array:
+MAX_TOGETHER = 4
+"""Obstacles that one kernel takes; of more, each kind has a kernel for one, which is called for all of that kind.
+
+For a Panda among 20 boxes one kernel took over a minute to compile, and the kernel for one box two seconds.
+"""
+
+
+def _evaluate(
+    robot: Mechanism, name: str, q: ArrayLike, world: World | None, out: Array | None = None, **options: Any
+) -> Array:
     loads, obstacles = _surroundings(name, q, world)
     if name.startswith("clearance") and not _table(robot).count(len(obstacles.split())):
         raise ModelError(
             f"{name}: robot {robot.name!r} has no pair of bodies that is checked against each other"
             f"{'' if world is None else ' or against the world'}, and so no distance; robot.bodies lists them"
         )
-    return evaluate(robot, name, loads, q=q, obstacles=obstacles, **options)
+    if world is None or len(world) <= MAX_TOGETHER or bound_parameters(robot).names:
+        return evaluate(robot, name, loads, q=q, obstacles=obstacles, out=out, **options)
+    state = read_argument(robot, name, "q", q)
+    result = _by_kind(robot, name, state, world, options)
+    if out is None:
+        return result
+    place = checked_out(out, result.shape, result.dtype, name)
+    place[...] = result
+    return place
+
+
+def _by_kind(robot: Mechanism, name: str, q: Array, world: World, options: Mapping[str, Any]) -> Array:
+    """A function among many obstacles: of those of each kind in one call, with a first dimension for them."""
+    table, numbers_type = _table(robot), np.float32 if q.dtype == np.float32 else np.float64
+    outer = remember(robot, "outer body table", lambda: replace(table, pairs=()))
+    in_order = np.argsort(np.concatenate([indices for indices, _ in world.by_kind.values()]))
+
+    def of_each(function: str) -> tuple[list[Array], Array]:
+        """What the function is of the robot alone, as (1, ...), and of each obstacle (obstacles, ...)."""
+        found = []
+        for kind, (indices, rows) in world.by_kind.items():
+            numbers = rows.astype(numbers_type).reshape(len(indices), *[1] * (q.ndim - 1), -1)
+            loads = Loads((), (numbers,), ("world",))
+            found.append(evaluate(robot, function, loads, q=q[None], obstacles=kind, bodies=outer, **options))
+        own = [evaluate(robot, function, q=q, obstacles="", **options)[None]] if table.pairs else []
+        return own, np.concatenate(found)[in_order]
+
+    if not name.startswith("clearance"):  # each body, then each obstacle
+        own, each = of_each(name)
+        pairs = np.moveaxis(each, 0, q.ndim)
+        pairs = pairs.reshape(*q.shape[:-1], -1, *pairs.shape[q.ndim + 1 :])
+        return np.concatenate([*(x[0] for x in own), pairs], axis=q.ndim - 1)
+    own, each = of_each("clearance")
+    values = np.concatenate([*own, each])
+    rows = values[..., None]
+    if name == "clearance_dq":
+        own, each = of_each(name)
+        rows = np.concatenate([*own, each])
+    if not options.get("smooth"):
+        rows = np.take_along_axis(rows, values.argmin(axis=0)[None, ..., None], axis=0)
+    while len(rows) > 1:
+        half = len(values) // 2
+        lower, part = algorithm.smaller(values[:half], values[half : 2 * half], options["smooth"])
+        mixed = rows[:half] * (1 - part[..., None]) + rows[half : 2 * half] * part[..., None]
+        rows = np.concatenate([mixed if name == "clearance_dq" else lower[..., None], rows[2 * half :]])
+        values = np.concatenate([lower, values[2 * half :]])
+    return np.asarray(rows[0] if name == "clearance_dq" else rows[0, ..., 0])
 
 
 def _surroundings(caller: str, q: ArrayLike, world: World | None) -> tuple[Loads, str]:

@@ -94,14 +94,13 @@ class RobotBodies:
 
     def with_spheres(self, count: int) -> Any:
         """A robot whose meshes are covered by so many balls each, in place of one capsule."""
-        meshes = [g for g in self.robot.model.geometries if isinstance(g.shape, Mesh) and g.role == self.role]
-        found = [
-            g for body in self.bodies if body.name not in {fit.body for fit in self.fits} for g in geometries(body)
-        ]
-        for g in meshes:
-            centers, radii = cover_with_spheres(*points_of(g.shape), count) if isinstance(g.shape, Mesh) else ((), ())
-            balls = Spheres(tuple(Vector(*c) for c in centers), tuple(map(float, radii)))
-            found += geometries(CollisionBody(g.name or g.link, balls, g.origin, g.link))
+        fitted = {fit.body for fit in self.fits}
+        found = [g for body in self.bodies if body.name not in fitted for g in geometries(body)]
+        for g in self.robot.model.geometries:
+            if g.role == self.role and isinstance(g.shape, Mesh):
+                centers, radii = cover_with_spheres(*points_of(g.shape), count)
+                balls = Spheres(tuple(Vector(*c) for c in centers.tolist()), tuple(radii.tolist()))
+                found += geometries(CollisionBody(g.link, balls, g.origin, g.link))
         return self._with_geometries(found)
 
     def as_world(self, q: ArrayLike | None = None) -> World:
@@ -126,9 +125,7 @@ class RobotBodies:
             raise ModelError(
                 f"hold: robot {self.robot.name!r} has a body {name!r} already; give the obstacle another name"
             )
-        held = replace(
-            thing, link=carrier, origin=Transform.of(self._poses(q)[carrier].inverse().rows()) * thing.origin
-        )
+        held = replace(thing, link=carrier, origin=self._poses(q)[carrier].inverse() * thing.origin)
         own = [g for body in self.bodies for g in geometries(body)]
         return self._with_geometries([*own, *geometries(held)]), world.remove(name)
 
@@ -191,7 +188,8 @@ class RobotBodies:
     def _table(self) -> BodyTable:
         place = {name: k for k, name in enumerate(self.names)}
         carriers = _carriers(self.robot.model)
-        moving = tuple(k for k, body in enumerate(self.bodies) if carriers[body.link or ""])
+        free = (k for k, body in enumerate(self.bodies) if carriers[body.link or ""])
+        moving = tuple(k for k in free if not isinstance(self.bodies[k].shape, Plane))
         pairs = tuple((place[a], place[b]) for a, b in self.pairs)
         solids = tuple(body.solid for body in self.bodies)
         return BodyTable(tuple(body.link or "" for body in self.bodies), solids, pairs, moving)

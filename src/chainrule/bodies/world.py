@@ -162,6 +162,17 @@ class World:
         """The sizes and places of all obstacles, in order, as kernels take them."""
         return np.array([float(x) for body in self.bodies for x in body.solid.numbers()])
 
+    @cached_property
+    def by_kind(self) -> dict[str, tuple[list[int], Array]]:
+        """The obstacles of each kind, as of `layout`: their indices, and their numbers, a row for each."""
+        kinds: dict[str, tuple[list[int], list[list[float]]]] = {}
+        for k, body in enumerate(self.bodies):
+            solid = body.solid
+            indices, rows = kinds.setdefault(layout([solid]), ([], []))
+            indices.append(k)
+            rows.append([float(x) for x in solid.numbers()])
+        return {kind: (indices, np.array(rows)) for kind, (indices, rows) in kinds.items()}
+
     def __getitem__(self, name: str) -> CollisionBody:
         for body in self.bodies:
             if body.name == name:

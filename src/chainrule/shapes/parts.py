@@ -14,7 +14,7 @@ from chainrule.core.derived import remember
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ChainruleError, FormatError, ModelWarning, warn_user
 from chainrule.formats import packages
-from chainrule.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Role, Shape, Sphere
+from chainrule.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Shape, Sphere
 from chainrule.shapes import surfaces
 from chainrule.shapes.meshes import Color, ColoredSurface, read_mesh
 from chainrule.shapes.skeleton import JointPlace, Skeleton, at, skeleton
@@ -89,22 +89,24 @@ class Bar(NamedTuple):
         return np.stack([at(poses[link], point) for link, point in zip(self.links, self.points, strict=True)])
 
 
-def drawing(robot: Mechanism, look: Look, role: Role = "visual") -> Drawing:
-    """The geometry of a role; where it cannot be read, links are drawn from the model, and all where there is none.
+def drawing(robot: Mechanism, look: Look) -> Drawing:
+    """The visual geometry; where it cannot be read, links are drawn from the model, and all where there is none.
 
     Worked out once for a robot.
     """
-    return remember(robot, ("drawing", look, role), lambda: _drawing(robot, look, role))
+    return remember(robot, ("drawing", look), lambda: _drawing(robot, look))
 
 
-def _drawing(robot: Mechanism, look: Look, role: Role) -> Drawing:
+def _drawing(robot: Mechanism, look: Look) -> Drawing:
     problems: list[str] = []
-    found = list(_geometry_parts(robot, look, role, problems))
+    found = list(_geometry_parts(robot, look, problems))
     model = model_parts(robot, look)
-    if not found and role == "visual":
+    if not found:
         return Drawing(model, tuple(problems))
     seen = {part.link for part in found}
-    wanted = {robot.model.index_of.get(geometry.link) for geometry in robot.model.geometries if geometry.role == role}
+    wanted = {
+        robot.model.index_of.get(geometry.link) for geometry in robot.model.geometries if geometry.role == "visual"
+    }
     missing = [part for part in model if part.link in wanted - seen]
     return Drawing((*found, *missing), tuple(problems), bool(found))
 
@@ -227,10 +229,10 @@ def _joint_parts(joint: JointPlace, r: float, look: Look) -> Iterator[Part]:
 # --- from the geometry of its files ---
 
 
-def _geometry_parts(robot: Mechanism, look: Look, role: Role, problems: list[str]) -> Iterator[Part]:
+def _geometry_parts(robot: Mechanism, look: Look, problems: list[str]) -> Iterator[Part]:
     for k, geometry in enumerate(robot.model.geometries):
         link = robot.model.index_of.get(geometry.link)
-        if geometry.role != role or link is None:
+        if geometry.role != "visual" or link is None:
             continue
         try:
             pieces = _pieces(geometry.shape, look)
@@ -240,7 +242,7 @@ def _geometry_parts(robot: Mechanism, look: Look, role: Role, problems: list[str
         T, own = np.array(geometry.origin), _own_color(geometry)
         for piece in pieces:
             color, opacity = (piece.color, piece.opacity) if own is None else own
-            yield Part(link, piece.surface.at(T), role, geometry.name or f"{geometry.link} {k}", color, opacity)
+            yield Part(link, piece.surface.at(T), "visual", geometry.name or f"{geometry.link} {k}", color, opacity)
 
 
 def _own_color(geometry: Geometry) -> tuple[Color, float] | None:
