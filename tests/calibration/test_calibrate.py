@@ -6,7 +6,7 @@ from refusals import refused
 
 import chainrule as cr
 from chainrule.calibration.hand_eye import small_motion
-from chainrule.calibration.measurements import Measurements, Unknowns
+from chainrule.calibration.measurements import Guess, Measurements
 from chainrule.model.parameters import own_values
 
 TOOL = ([0.0, 0.0, 0.1], [0, 0, 0, 1])
@@ -68,7 +68,7 @@ def test_derivatives_of_errors_are_exact(task, touching):
     names, counts = (f"{JOINTS[1]}.offset", f"{JOINTS[2]}.pose", f"{JOINTS[3]}.turn"), (1, 6, 3)
     own = np.array([x for name in names for x in own_values(robot.model, name)], dtype=float)
     bent = np.array([[T @ small_motion(1e-4 * rng.normal(size=6))] for T in BASE @ robot.pose(q, "probe")])
-    at = Unknowns(own, BASE, bent[0, 0] @ small_motion(1e-4 * rng.normal(size=6)))
+    at = Guess(own, BASE, bent[0, 0] @ small_motion(1e-4 * rng.normal(size=6)))
     data = Measurements(
         robot, q[: 1 if touching else 4], ("probe",), None if touching else bent, task, touching, names, counts
     )

@@ -48,6 +48,8 @@ def folder(tmp_path_factory):
     solved = robot.inverse_kinematics(plane, robot.random_state(rng, (30,)), task="position")
     np.savetxt(place / "plane.csv", solved.q[solved.success], delimiter=",", header=heading[2:], comments="")
     cr.load("ur5").save(place / "arm.urdf")
+    box = '<collision><origin xyz="0.6 0.4 0.3"/><geometry><box size="0.1 0.1 0.1"/></geometry></collision>'
+    (place / "scene.urdf").write_text(f'<robot name="scene"><link name="world">{box}</link></robot>')
     (place / "motions").mkdir()
     robot.simulate(robot.home(), None, 0.01).save(place / "motions" / "fall.parquet")
     return place

@@ -10,7 +10,7 @@ import numpy as np
 
 from chainrule.arguments import Array, real_array
 from chainrule.calibration.least_squares import fit
-from chainrule.calibration.measurements import BASE, Measurements, Unknowns, identifiable
+from chainrule.calibration.measurements import BASE, Guess, Measurements, identifiable
 from chainrule.calibration.request import ALL, first_guess, refuse_other_frames, refuse_too_few, request
 from chainrule.calls import explains_arguments
 from chainrule.core.mechanism import Mechanism
@@ -145,11 +145,11 @@ def calibrate(
     columns, left_out = identifiable(data, start, BASE in asked)
     refuse_too_few(data, len(columns))
 
-    def evaluate(x: Unknowns) -> tuple[Array, Array]:
+    def evaluate(x: Guess) -> tuple[Array, Array]:
         r, J = data.errors(x)
         return r, J[..., columns]
 
-    def step(x: Unknowns, d: Array) -> Unknowns:
+    def step(x: Guess, d: Array) -> Guess:
         whole = np.zeros(data.columns)
         whole[columns] = d
         return data.step(x, whole)

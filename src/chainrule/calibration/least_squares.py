@@ -33,7 +33,7 @@ Evaluate = Callable[[X], tuple[Array, Array]]
 """Residuals (k, m) of k measurements, and their derivatives (k, m, n) by a step."""
 
 
-class Fit(NamedTuple, Generic[X]):
+class LeastSquaresFit(NamedTuple, Generic[X]):
     """The best parameters, and what is known of their errors."""
 
     x: X
@@ -58,7 +58,7 @@ def fit(
     x: X,
     kinds: Sequence[int],
     known: Array | None = None,
-) -> Fit[X]:
+) -> LeastSquaresFit[X]:
     """The parameters of least squared residuals, each kind of residual weighted by its own standard deviation.
 
     Huber's weights first, so that no outlier pulls far; then plain least squares without the outliers, so that standard
@@ -88,7 +88,7 @@ def fit(
         if done:
             break
     A = (J / sigma[kind][:, None])[kept].reshape(-1, J.shape[-1])
-    return Fit(x, _covariance(A), sigma, r, ~kept)
+    return LeastSquaresFit(x, _covariance(A), sigma, r, ~kept)
 
 
 def _descend(

@@ -33,7 +33,7 @@ SHOWN_SHARE = 0.02
 """The share of a number's effect that another must have to be named for it."""
 
 
-class Unknowns(NamedTuple):
+class Guess(NamedTuple):
     """Numbers that calibration looks for."""
 
     values: Array
@@ -89,7 +89,7 @@ class Measurements:
             p.full_name if len(p.labels) == 1 else f"{p.full_name}.{label}" for p in each for label, _ in p.labels
         ] + list(BASE_NUMBERS)
 
-    def numbers(self, x: Unknowns) -> list[float]:
+    def numbers(self, x: Guess) -> list[float]:
         """The numbers that `labels` names."""
         return [*x.values.tolist(), *turns(x.base[None, :3, :3])[0].tolist(), *x.base[:3, 3].tolist()]
 
@@ -127,7 +127,7 @@ class Measurements:
             each.append(np.concatenate([x if x.ndim == 4 else x[..., None] for x in found.values()], axis=-1))
         return np.stack(each, axis=1)
 
-    def errors(self, x: Unknowns) -> tuple[Array, Array]:
+    def errors(self, x: Guess) -> tuple[Array, Array]:
         """Errors of the task (k links, m), and their derivatives by steps of all numbers (k links, m, n)."""
         T, dT = self.poses(x.values), self.rates(x.values)
         T, dT = T.reshape(-1, 4, 4), dT.reshape(-1, 4, 4, dT.shape[-1])
@@ -149,7 +149,7 @@ class Measurements:
         kept = [*range(n + 6), *(n + 6 + i for i in self.motions)]
         return np.concatenate([w, a], axis=1)[:, rows], J[:, rows][..., kept]
 
-    def step(self, x: Unknowns, d: Array) -> Unknowns:
+    def step(self, x: Guess, d: Array) -> Guess:
         """The state after a step of all numbers."""
         n = len(x.values)
         turn = small_motion(np.concatenate([d[n : n + 3], np.zeros(3)]))
@@ -157,10 +157,10 @@ class Measurements:
         base[:3, 3] = x.base[:3, 3] + d[n + 3 : n + 6]
         motion = np.zeros(6)
         motion[list(self.motions)] = d[n + 6 :]
-        return Unknowns(x.values + d[:n], base, x.fixture @ small_motion(motion))
+        return Guess(x.values + d[:n], base, x.fixture @ small_motion(motion))
 
 
-def identifiable(data: Measurements, x: Unknowns, opens_base: bool) -> tuple[list[int], dict[str, str]]:
+def identifiable(data: Measurements, x: Guess, opens_base: bool) -> tuple[list[int], dict[str, str]]:
     """Numbers that measurements tell apart, as columns of derivatives; and the others by name, with the reason.
 
     Of numbers that act alike the first is found: the base, then those of the robot in the order that is asked.

@@ -9,7 +9,7 @@ import numpy as np
 
 from chainrule.arguments import Array, names, one_of, placement, rows_of
 from chainrule.calibration.hand_eye import inverse, nearest_rotation, read_poses, refuse_nonfinite_rows, turns
-from chainrule.calibration.measurements import BASE, FIXTURES, Measurements, Unknowns
+from chainrule.calibration.measurements import BASE, FIXTURES, Guess, Measurements
 from chainrule.control.requirements import known_robot
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.plausibility import degrees_hint
@@ -142,15 +142,15 @@ def _poses_on_the_way(robot: Mechanism, links: Sequence[str]) -> list[str]:
     return [f"{name}.{kind}" for name in parts for kind in ("origin", "turn")]
 
 
-def first_guess(data: Measurements, base: Any, opens_base: bool) -> Unknowns:
+def first_guess(data: Measurements, base: Any, opens_base: bool) -> Guess:
     """The robot's own numbers, and its base: as given, or where its poses are nearest to the measured ones."""
     T = data.poses(data.own).reshape(-1, 4, 4)
     given = np.array(placement(base, "calibrate: base").rows(), dtype=float)
     if data.references is None:
-        return Unknowns(data.own, given, _fixture(T, data.touching))
+        return Guess(data.own, given, _fixture(T, data.touching))
     if base is None and opens_base:
         given = common_motion(T, data.references.reshape(-1, 4, 4), data.task)
-    return Unknowns(data.own, given, np.eye(4))
+    return Guess(data.own, given, np.eye(4))
 
 
 def _fixture(T: Array, touching: str | None) -> Array:
@@ -207,7 +207,7 @@ def _refuse_other_units(data: Measurements) -> None:
         )
 
 
-def refuse_other_frames(data: Measurements, x: Unknowns, residuals: Array, opens_base: bool) -> None:
+def refuse_other_frames(data: Measurements, x: Guess, residuals: Array, opens_base: bool) -> None:
     """Raise where the fit says that the measurements are of another frame, or in one."""
     if data.references is None:
         return
