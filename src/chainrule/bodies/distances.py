@@ -94,7 +94,7 @@ def _by_kind(robot: Mechanism, name: str, q: Array, world: World, options: Mappi
         """Values of the function of each obstacle, (obstacles, ...), and of the robot alone, (1, ...)."""
         found = []
         for kind, (indices, rows) in world.by_kind.items():
-            numbers = rows.astype(numbers_type).reshape(len(indices), *[1] * (q.ndim - 1), -1)
+            numbers: Array = rows.astype(numbers_type).reshape(len(indices), *[1] * (q.ndim - 1), -1)
             loads = Loads((), (numbers,), ("world",))
             found.append(evaluate(robot, function, loads, q=q[None], obstacles=kind, bodies=outer, **options))
         own = [evaluate(robot, function, q=q, obstacles="", **options)[None]] if table.pairs else []

@@ -18,7 +18,7 @@ from chainrule.cli.console import (
     report_files,
     robot_options,
 )
-from chainrule.control.motions import excitation as library
+from chainrule.identification import excitation as library
 from chainrule.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:

@@ -93,7 +93,7 @@ class Observer:
             raise ShapeError(
                 f"{name}: made for {self.rate:g} Hz, not for {rate:g}; make another one with rate={rate:g}"
             )
-        signals = {
+        signals: dict[str, tuple[str, Quantity]] = {
             "q": ("measured positions", "position"),
             "qd": ("measured velocities", "velocity"),
             "tau": ("torques or forces of the motors since the last sample", "effort"),
