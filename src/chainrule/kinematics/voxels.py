@@ -79,6 +79,8 @@ class Voxels:
     def of_points(position: Array, approach: Array, cell: float) -> Voxels:
         """The cells that hold points (N, 3), which were approached along unit vectors (N, 3)."""
         side = read_side(cell)
+        position = rows_of(position, 3, "of_points: position", "coordinates")
+        approach = rows_of(approach, 3, "of_points: approach", "coordinates")
         extent = np.ptp(position, axis=0)
         if np.prod(extent / side + 2) > MAX_CELLS or np.abs(position).max() / side > MAX_CELLS:
             raise ShapeError(f"cell {cell!r} is too small for a cloud of this size, in m; take a larger one")

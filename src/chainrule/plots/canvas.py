@@ -110,7 +110,8 @@ def given_axes(ax: Any, caller: str, *, solid: bool) -> Any:
 
 def given_panels(ax: Any, caller: str, count: int, content: str) -> list[Any]:
     """Plain axes that a user passes in for the panels of a figure, one for each of what they show."""
-    panels = [given_axes(each, caller, solid=False) for each in np.ravel(np.asarray(ax, dtype=object))]
+    several = np.ravel(np.asarray(ax, dtype=object)) if isinstance(ax, (np.ndarray, list, tuple)) else [ax]
+    panels = [given_axes(each, caller, solid=False) for each in several]
     if len(panels) != count:
         raise ShapeError(f"{caller}: ax must be {count} axes, {content}, got {len(panels)}")
     return panels
