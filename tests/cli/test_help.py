@@ -47,6 +47,14 @@ def folder(tmp_path_factory):
     plane = [[0.4 + x, y, 0.3] for x, y in rng.uniform(-0.1, 0.1, (30, 2))]
     solved = robot.inverse_kinematics(plane, robot.random_state(rng, (30,)), task="position")
     np.savetxt(place / "plane.csv", solved.q[solved.success], delimiter=",", header=heading[2:], comments="")
+    w = np.linspace(2.0, 5.0, 7)
+    angle = np.outer(np.arange(0.0, 10.0, 0.01), w)
+    turned, fast, faster = robot.home() + 0.2 * np.sin(angle), 0.2 * w * np.cos(angle), -0.2 * w * w * np.sin(angle)
+    real = robot.edit(joints={"*": {"viscous": 2.0, "coulomb": 1.0}}).with_payload(0.5, (0.05, 0.02, 0.1), (0.01,) * 3)
+    tau = real.inverse_dynamics(turned, fast, faster)
+    heading = ",".join(["t", *robot.joint_names, *(f"{name} effort" for name in robot.joint_names)])
+    rows = np.column_stack([np.arange(0.0, 10.0, 0.01), turned, tau])
+    np.savetxt(place / "log.csv", rows, delimiter=",", header=heading, comments="")
     cr.load("ur5").save(place / "arm.urdf")
     box = '<collision><origin xyz="0.6 0.4 0.3"/><geometry><box size="0.1 0.1 0.1"/></geometry></collision>'
     (place / "scene.urdf").write_text(f'<robot name="scene"><link name="world">{box}</link></robot>')

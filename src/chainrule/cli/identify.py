@@ -25,9 +25,9 @@ from chainrule.cli.console import (
 
 
 @command(
-    "chainrule identify panda run1.csv run2.csv --validate run3.csv --report fit.html --save fitted.toml",
-    "chainrule identify panda loaded.csv --parameters panda_hand.payload",
-    "chainrule identify ur5 run.csv --parameters friction,gains --torque shoulder_pan_joint=i1 --json",
+    "chainrule identify panda log.csv --parameters friction --validate log.csv --report fit.html --save fitted.toml",
+    "chainrule identify panda log.csv --parameters panda_link8.payload,friction",
+    "chainrule identify panda log.csv --parameters friction,gains --torque panda_joint1='panda_joint1 effort' --json",
     keywords={"tau": "--torque", "columns": "--column", 'parameters="gains"': "--parameters gains"},
 )
 @click.argument("robot", type=RobotName())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -275,7 +275,7 @@ class JointRows(NamedTuple):
     X: Array
     known: Array
     tau: Array
-    motion: Array
+    motion: NDArray[Any]
 
     def prediction(self, b: Array, gain: float) -> Array:
         """The torques or currents that base parameters predict; by einsum, which leaves OpenBLAS's threads alone."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from chainrule.arguments import Array, positive, real_array, refuse_nonfinite, rows_of
+from chainrule.arguments import Array, positive, refuse_nonfinite, rows_of
 from chainrule.display.text import text_of_arrays
 from chainrule.errors import ShapeError
 
@@ -79,8 +79,8 @@ class Voxels:
     def of_points(position: Array, approach: Array, cell: float) -> Voxels:
         """The cells that hold points (N, 3), which were approached along unit vectors (N, 3)."""
         side = read_side(cell)
-        position = real_array(position, "of_points: position", "m").astype(float)
-        approach = real_array(approach, "of_points: approach").astype(float)
+        position = rows_of(position, 3, "of_points: position", "coordinates")
+        approach = rows_of(approach, 3, "of_points: approach", "coordinates")
         extent = np.ptp(position, axis=0)
         if np.prod(extent / side + 2) > MAX_CELLS or np.abs(position).max() / side > MAX_CELLS:
             raise ShapeError(f"cell {cell!r} is too small for a cloud of this size, in m; take a larger one")
