@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import islice
 from typing import Any, ClassVar, Self, cast
 
 from chainrule.spatial import Rotation, Scalar, Transform, Vector
@@ -55,7 +54,7 @@ def _read(kind: str, count: int, rest: Iterator[Scalar]) -> Any:
     """A field of this type from the next numbers."""
     if kind[:5] == "tuple":
         return tuple(_read(kind.removeprefix("tuple[").removesuffix(", ...]"), count, rest) for _ in range(count))
-    values = list(islice(rest, SIZES[kind]))
+    values = [next(rest) for _ in range(SIZES[kind])]
     if kind == "Rotation":
         return Rotation(*(Vector(*values[i : i + 3]) for i in (0, 3, 6)))
     return values[0] if kind == "Scalar" else Vector(*values)
