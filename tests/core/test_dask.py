@@ -65,7 +65,11 @@ def state_of(robot, batch, dtype=float):
     return State(*(np.asarray(x, dtype) for x in (q, qd, qdd, tau, F, point, abs(mass), abs(mass[..., 0]), target)))
 
 
+BALL = cr.World().sphere("ball", 0.1, (3.0, 3.0, 3.0))
 OPEN = {
+    "distances": lambda r, s: r.distances(s.q, BALL),
+    "clearance": lambda r, s: r.clearance(s.q, BALL),
+    "clearance_dq": lambda r, s: r.clearance_dq(s.q, BALL),
     "integrate": lambda r, s: r.integrate(s.q, s.qd),
     "difference": lambda r, s: r.difference(s.q, s.q[..., ::-1] if r.nq == 2 else s.q),
     "states.coordinate_rates": lambda r, s: r.states.coordinate_rates(s.q, s.qd),

@@ -91,7 +91,7 @@ def _by_kind(robot: Mechanism, name: str, q: Array, world: World, options: Mappi
     in_order = np.argsort(np.concatenate([indices for indices, _ in world.by_kind.values()]))
 
     def of_each(function: str) -> tuple[list[Array], Array]:
-        """Values of the function of each obstacle, (obstacles, ...), and of the robot alone, (1, ...)."""
+        """The function of the robot alone, as (1, ...), and with each obstacle, (obstacles, ...)."""
         found = []
         for kind, (indices, rows) in world.by_kind.items():
             numbers: Array = rows.astype(numbers_type).reshape(len(indices), *[1] * (q.ndim - 1), -1)

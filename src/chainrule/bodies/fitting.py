@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from chainrule.arguments import Array, whole_number
+from chainrule.bodies.mesh_points import outermost
 from chainrule.errors import FormatError
 from chainrule.formats.meshes import TriangleMesh, Triangles
 from chainrule.model.geometry import Capsule
@@ -19,12 +20,12 @@ def fit_capsule(points: Array) -> tuple[Capsule, Transform]:
     corners = hull_corners(points)
     middle = (corners.min(axis=0) + corners.max(axis=0)) / 2
     centered = corners - middle
-    size = float(np.abs(centered).max()) or 1.0
+    size, few = float(np.abs(centered).max()) or 1.0, outermost(centered)
 
-    def around(x: Array) -> tuple[float, Array, float, float]:
+    def around(x: Array, points: Array) -> tuple[float, Array, float, float]:
         """Radius, axis, and both ends along it, of the capsule about a line through middle + x[:3] along x[3:]."""
         axis = x[3:] / np.linalg.norm(x[3:])
-        rel = centered - x[:3]
+        rel = points - x[:3]
         along = rel @ axis
         square = np.maximum((rel * rel).sum(axis=1) - along * along, 0.0)
         radius = float(np.sqrt(square.max()))
@@ -33,10 +34,10 @@ def fit_capsule(points: Array) -> tuple[Capsule, Transform]:
         return (radius, axis, low, high) if low < high else (radius, axis, (low + high) / 2, (low + high) / 2)
 
     def volume(x: Array) -> float:
-        radius, _, low, high = around(x)
+        radius, _, low, high = around(x, few)
         return float(np.pi * radius**2 * (high - low + 4 / 3 * radius))
 
-    _, _, axes = np.linalg.svd(centered - centered.mean(axis=0), full_matrices=True)
+    _, _, axes = np.linalg.svd(centered - centered.mean(axis=0), full_matrices=False)
     starts = [np.concatenate([np.zeros(3), axis]) for axis in axes]
     steps = np.vstack([np.zeros(6), np.diag([0.1 * size] * 3 + [0.15] * 3)])
     found = [
@@ -44,7 +45,7 @@ def fit_capsule(points: Array) -> tuple[Capsule, Transform]:
         for x in starts
     ]
     best = min(found, key=lambda answer: float(answer.fun)).x
-    radius, axis, low, high = around(best)
+    radius, axis, low, high = around(best, centered)
     R = Rotation.of(rotation_along(axis).tolist())
     center = middle + best[:3] + axis * (low + high) / 2
     return Capsule(radius * (1 + 1e-12) + 1e-12, high - low), Transform(R, Vector(*center.tolist()))

@@ -57,12 +57,17 @@ def hull_points(points: Array) -> tuple[Array, float]:
     corners = points[np.unique(hull.triangles)]
     if len(corners) <= MAX_HULL_POINTS:
         return corners, 0.0
-    k = np.arange(MAX_HULL_POINTS) + 0.5  # directions spread over the sphere by the golden angle
-    z, turn = 1 - 2 * k / MAX_HULL_POINTS, np.pi * (1 + 5**0.5) * k
+    kept = outermost(corners)
+    return kept, max(distance_to_hull(kept, corner) for corner in corners)
+
+
+def outermost(points: Array) -> Array:
+    """The points that are farthest along directions spread over the sphere, at most `MAX_HULL_POINTS`."""
+    k = np.arange(MAX_HULL_POINTS) + 0.5
+    z, turn = 1 - 2 * k / MAX_HULL_POINTS, np.pi * (1 + 5**0.5) * k  # by the golden angle
     across = np.sqrt(1 - z * z)
     directions = np.column_stack([across * np.cos(turn), across * np.sin(turn), z])
-    kept = corners[np.unique(np.argmax(corners @ directions.T, axis=0))]
-    return kept, max(distance_to_hull(kept, corner) for corner in corners)
+    return np.asarray(points[np.unique(np.argmax(points @ directions.T, axis=0))])
 
 
 def distance_to_hull(corners: Array, point: Array) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,7 +14,7 @@ import numpy as np
 from chainrule.algorithms import kinematics
 from chainrule.algorithms.distances import BodyTable
 from chainrule.algorithms.separation import separation
-from chainrule.algorithms.solids import HalfSpace, Solid
+from chainrule.algorithms.solids import HalfSpace, Solid, length
 from chainrule.bodies.body import CollisionBody, Convex, Spheres
 from chainrule.bodies.distances import nearest
 from chainrule.bodies.fitting import cover_with_spheres, fit_capsule, hull_volume
@@ -27,7 +29,7 @@ from chainrule.kinematics.configurations import home
 from chainrule.model import Capsule, Geometry, Mesh, Model, Plane, Sphere, edits
 from chainrule.model.configurations import home_positions
 from chainrule.model.geometry import PairChoice
-from chainrule.shapes.parts import Look, link_radii
+from chainrule.shapes.parts import Look, link_radii, mesh_path
 from chainrule.shapes.skeleton import skeleton
 from chainrule.shapes.surfaces import COARSE, rotation_along
 from chainrule.spatial import Rotation, Transform, Vector
@@ -251,11 +253,18 @@ def _body(geometry: Geometry, name: str, fits: list[Fit]) -> CollisionBody:
     shape = geometry.shape
     if not isinstance(shape, Mesh):
         return CollisionBody(name, shape, geometry.origin, geometry.link)
-    points, _ = points_of(shape)
-    capsule, place = fit_capsule(points)
-    volume = math.pi * capsule.radius**2 * (capsule.length + 4 / 3 * capsule.radius)
-    fits.append(Fit(name, hull_volume(points), volume))
+    path = mesh_path(shape)
+    capsule, place, volume = _fit(path, path.stat().st_mtime_ns, shape)
+    own = math.pi * capsule.radius**2 * (capsule.length + 4 / 3 * capsule.radius)
+    fits.append(Fit(name, volume, own))
     return CollisionBody(name, capsule, geometry.origin * place, geometry.link)
+
+
+@lru_cache(maxsize=1024)
+def _fit(path: Path, _changed: int, shape: Mesh) -> tuple[Capsule, Transform, float]:
+    """The capsule around a mesh, its place, and the volume of the mesh's hull: once for all edits of a robot."""
+    points, _ = points_of(shape)
+    return *fit_capsule(points), hull_volume(points)
 
 
 def _cluster(balls: list[Geometry], name: str) -> CollisionBody:
@@ -326,8 +335,12 @@ def _pairs_of(model: Model, bodies: tuple[CollisionBody, ...]) -> tuple[tuple[Pa
 
 
 def _touch(a: Solid, b: Solid) -> bool:
-    both_planes = isinstance(a, HalfSpace) and isinstance(b, HalfSpace)
-    return both_planes or bool(separation(a, b).distance <= 0)
+    if isinstance(a, HalfSpace) or isinstance(b, HalfSpace):
+        return type(a) is type(b) or bool(separation(a, b).distance <= 0)
+    n = (b.center - a.center) / length(b.center - a.center)
+    if b.lowest(n)[1] + a.lowest(-n)[1] > 0:  # a gap is seen along the line of their centers
+        return False
+    return bool(separation(a, b).distance <= 0)
 
 
 def _carriers(model: Model) -> dict[str, int]:

@@ -13,7 +13,8 @@ from chainrule.algorithms.solids import layout
 from chainrule.arguments import Array, number, positive, real_array, refuse_nonfinite, vector, word
 from chainrule.bodies.body import CollisionBody, Convex, SolidShape, Spheres
 from chainrule.bodies.mesh_points import MeshSource, hull_points, mesh_of
-from chainrule.errors import ModelError, ShapeError, UnknownNameError, quoted
+from chainrule.calls import explains_construction
+from chainrule.errors import ModelError, ShapeError, UnknownNameError, quoted, short_repr
 from chainrule.lazy import cached_property
 from chainrule.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
 from chainrule.shapes.surfaces import rotation_along
@@ -26,6 +27,7 @@ ORIGIN = (0.0, 0.0, 0.0)
 SURFACE = ("friction", "restitution")
 
 
+@explains_construction
 @dataclass(frozen=True)
 class World:
     """Obstacles in the base's axes, each a solid with a name; lengths in m, angles in rad.
@@ -40,6 +42,10 @@ class World:
     """
 
     bodies: tuple[CollisionBody, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.bodies, tuple) or not all(isinstance(body, CollisionBody) for body in self.bodies):
+            raise ShapeError(f"World takes a tuple of collision bodies, got {short_repr(self.bodies)}; .box() adds one")
 
     @classmethod
     def ground(cls, height: float = 0.0, *, friction: float | None = None, restitution: float | None = None) -> Self:

@@ -211,7 +211,7 @@ ROBOT = (
     Word("len(robot.joints)", {MUJOCO: "njnt", BOOKS: "joint_count"}),
     Word("robot.joint_names", {PIN: "names", DRAKE: "GetJointNames", MUJOCO: "jnt_names", BOOKS: "joint_list"}),
     Word("robot.link_names", {
-        MATLAB: "BodyNames", RTB: "link_dict", MUJOCO: "mj_id2name mj_name2id body_names", BOOKS: "bodies body_list",
+        MATLAB: "BodyNames", RTB: "link_dict", MUJOCO: "mj_id2name mj_name2id body_names", BOOKS: "body_list",
     }),
     Word("robot.mass", {
         PIN: "computeTotalMass", DRAKE: "CalcTotalMass", MUJOCO: "mj_getTotalmass body_mass",
