@@ -4,7 +4,8 @@
 
 Accelerations come from noisy positions whose true accelerations are known; errors are root mean squares inside the
 motion. The windows of Savitzky-Golay filters are the best of many, chosen by looking at the true accelerations; the
-splines choose for themselves. Paths of the Panda are timed within limits on speed and acceleration.
+splines choose for themselves. Paths of the Panda are timed within limits on speed and
+acceleration, and on torque too.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def against_scipy(count: int, step: float, seconds: float) -> dict[str, float]:
     }  # fmt: skip
 
 
-def against_toppra(seed: int, seconds: float) -> dict[str, float]:
+def against_toppra(seed: int, seconds: float, torque: bool) -> dict[str, float]:
     """Durations of a motion through five configurations, and the times of planning it."""
     arm = cr.load("panda")
     middle = (arm.limits.lower + arm.limits.upper) / 2
@@ -65,15 +66,22 @@ def against_toppra(seed: int, seconds: float) -> dict[str, float]:
     both = [np.stack([-bound, bound], axis=1) for bound in (arm.limits.velocity, rate)]
 
     def ours() -> float:
-        return float(time_path(arm, path, s, DofLimits(arm.limits.velocity, rate, free, free)).times[-1])
+        effort = arm.limits.effort if torque else free
+        return float(time_path(arm, path, s, DofLimits(arm.limits.velocity, rate, effort, free)).times[-1])
 
     def theirs() -> float:
+        scheme = toppra.constraint.DiscretizationType.Interpolation
         constraints = [
             toppra.constraint.JointVelocityConstraint(both[0]),
-            toppra.constraint.JointAccelerationConstraint(
-                both[1], discretization_scheme=toppra.constraint.DiscretizationType.Interpolation
-            ),
+            toppra.constraint.JointAccelerationConstraint(both[1], discretization_scheme=scheme),
         ]
+        if torque:
+            effort = np.stack([-arm.limits.effort, arm.limits.effort], axis=1)
+            constraints.append(
+                toppra.constraint.JointTorqueConstraint(
+                    arm.inverse_dynamics, effort, np.zeros(arm.nv), discretization_scheme=scheme
+                )
+            )
         spline = toppra.SplineInterpolator(s, points, "natural")
         grid = np.linspace(0.0, s[-1], 501)
         peer = toppra.algorithm.TOPPRA(constraints, spline, gridpoints=grid, parametrizer="ParametrizeConstAccel")
@@ -97,10 +105,11 @@ def main(quick: bool, output: str | None) -> None:
             f"{row['spline_seconds'] * 1e3:.0f} ms ({row['spline_seconds'] / row['seconds']:.1f}x)"
         )
     print("paths of the Panda through five configurations:")
-    for seed in range(1 if quick else 3):
-        row = figures[f"path_{seed}"] = against_toppra(seed, seconds)
+    for seed, torque in [(seed, torque) for torque in (False, True) for seed in range(1 if quick else 3)]:
+        name = f"path_{seed}_torque" if torque else f"path_{seed}"
+        row = figures[name] = against_toppra(seed, seconds, torque)
         print(
-            f"  chainrule {row['chainrule_duration']:.4f} s, toppra {row['toppra_duration']:.4f} s "
+            f"  {'with limits on torque: ' if torque else ''}chainrule {row['chainrule_duration']:.4f} s, toppra {row['toppra_duration']:.4f} s "
             f"({100 * (row['chainrule_duration'] / row['toppra_duration'] - 1):+.3f} %); planned in "
             f"{row['chainrule_seconds'] * 1e3:.0f} ms and {row['toppra_seconds'] * 1e3:.0f} ms"
         )

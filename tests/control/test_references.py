@@ -13,7 +13,7 @@ from trees import tree
 
 import chainrule as cr
 from chainrule import ModelError, ShapeError, UnknownNameError
-from chainrule.control.motions.curves import METHODS, extremes, minimum_jerk
+from chainrule.control.motions.curves import METHODS, extremes, minimum_jerk, quintic
 
 PANDA = cr.load("panda").reference
 SCARA = cr.load("scara").reference
@@ -255,13 +255,39 @@ def test_the_duration_that_the_error_names_is_the_smallest(method):
         cr.plan(robot, points, times=times * (least / 1.5 * 0.999), **options)
 
 
-def test_positions_beyond_a_limit_are_refused_by_joint_and_time():
+def test_positions_beyond_a_limit_are_refused_by_joint_and_way_point():
     robot = limited([math.inf], -1.0, 1.0)
-    with pytest.raises(ShapeError, match=r"'slide0' would be at 1.2 m at t = 1 s, at way-point 1, and its upper limit"):
+    with pytest.raises(ShapeError, match=r"'slide0' would be at 1.2 m at way-point 1, and its upper limit"):
         cr.plan(robot, [[0], [1.2], [0]], times=[0, 1, 2])
-    with pytest.raises(ShapeError, match=r"'slide0' would be at .* between way-points, and its lower limit is -1 m"):
-        cr.plan(robot, [[0], [-1.0], [-0.9], [0]], times=[0, 0.5, 1.0, 1.5])
+    swings = {"waypoints": [[0], [-1.0], [-0.9], [0]], "times": [0, 0.5, 1.0, 1.5]}
+    with pytest.raises(ShapeError, match=r"'slide0' would be at .* between way-points 1 and 2, and its lower limit is"):
+        cr.plan(robot, **swings, method="minimum_jerk")
+    assert_allclose(extremes(cr.plan(robot, **swings).curve).low, -1.0)
     assert cr.plan(robot, [[0], [1.2], [0]], times=[0, 1, 2], limits=False).duration == 2
+
+
+@given(st.integers(2, 8), st.integers(0, 2**32))
+def test_a_quintic_never_leaves_the_range_of_the_way_points_that_it_is_between(count, seed):
+    rng = np.random.default_rng(seed)
+    times = np.concatenate([[0.0], np.cumsum(rng.uniform(0.01, 1.0, count - 1))])
+    points = rng.standard_normal((count, 3)).round(1)
+    curve = quintic(times, points)
+    for i in range(count - 1):
+        q = curve(np.linspace(times[i], times[i + 1], 200))
+        low, high = np.minimum(points[i], points[i + 1]), np.maximum(points[i], points[i + 1])
+        assert (q >= low - 1e-9).all()
+        assert (q <= high + 1e-9).all()
+
+
+@given(st.integers(2, 6), st.integers(0, 2**32))
+def test_way_points_within_limits_always_have_a_plan(count, seed):
+    points = PANDA.random_state(np.random.default_rng(seed), (count,))
+    motion = cr.plan(PANDA, points)
+    low, _, high, _ = extremes(motion.curve)
+    assert (low >= PANDA.limits.lower - 1e-5).all()
+    assert (high <= PANDA.limits.upper + 1e-5).all()
+    assert (motion.peak.velocity <= PANDA.limits.velocity * (1 + 1e-5)).all()
+    assert_allclose(motion(motion.times)[0], points, atol=1e-9)
 
 
 def test_speed_limits_can_be_left_out():

@@ -57,7 +57,7 @@ def test_no_profile_is_quicker_by_more_than_a_thousandth():
     bounds = DofLimits(ARM.limits.velocity, np.full(7, 10.0), ARM.limits.effort, FREE)
     grid = np.linspace(0.0, s[-1], 120)
     rows = time_optimal.constraint_rows(time_optimal.sample_path(ARM, path, grid, has_torques=True), bounds, None)
-    x = time_optimal._forward(rows, grid, time_optimal._backward(ARM, rows, grid))
+    x = time_optimal.profile_of(ARM, rows, grid)
     from chainrule.control.motions.jerk_limits import _program_rows
 
     A, b = _program_rows(rows, grid)
@@ -75,6 +75,17 @@ def test_limits_hold_between_grid_points(options):
     assert np.allclose(motion(motion.times)[0], waypoints(1), atol=1e-9)
     slower = cr.plan(ARM, waypoints(1), **({} if "acceleration" not in options else {"acceleration": 8.0}))
     assert motion.duration < slower.duration or "jerk" in options
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 10_000), st.integers(2, 6))
+def test_way_points_within_limits_always_have_a_quickest_motion(seed, count):
+    points = ARM.random_state(np.random.default_rng(seed), (count,))
+    motion = cr.plan(ARM, points, method="time_optimal")
+    check_limits(ARM, motion)
+    q = motion(np.linspace(0.0, motion.duration, 2000))[0]
+    assert (q >= ARM.limits.lower - 1e-5).all()
+    assert (q <= ARM.limits.upper + 1e-5).all()
 
 
 @pytest.mark.slow

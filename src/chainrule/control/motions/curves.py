@@ -40,8 +40,8 @@ def cubic(times: Array, points: Array) -> Curve:
 def quintic(times: Array, points: Array, velocities: Array | None = None) -> Curve:
     """A polynomial of degree five between each two points, without acceleration at them.
 
-    Speeds at the points are those given, or estimated: the mean of the slopes before and after a point, and zero
-    where these differ in sign, so that a coordinate turns round at its way-point and not beyond.
+    Speeds at the points are those given, or estimated, so that a coordinate never leaves the range of the two points
+    that it is between.
     """
     v = estimate_velocities(times, points) if velocities is None else velocities
     h = np.diff(times)[:, None]
@@ -53,11 +53,15 @@ def quintic(times: Array, points: Array, velocities: Array | None = None) -> Cur
 
 
 def estimate_velocities(times: Array, points: Array) -> Array:
-    """Speeds at way-points (k, n): the mean of the two slopes, zero at the ends and where they differ in sign."""
+    """Speeds at way-points (k, n): the mean of the two slopes, zero at the ends and where they differ in sign.
+
+    At most twice the smaller slope: the derivative of `quintic` is then nowhere negative on a leg that rises.
+    """
     slopes = np.diff(points, axis=0) / np.diff(times)[:, None]
     before, after = slopes[:-1], slopes[1:]
+    most = 2 * np.minimum(np.abs(before), np.abs(after))
     rest = np.zeros((1, points.shape[1]))
-    return np.concatenate([rest, np.where(before * after > 0, (before + after) / 2, 0.0), rest])
+    return np.concatenate([rest, np.where(before * after > 0, np.clip((before + after) / 2, -most, most), 0.0), rest])
 
 
 def trapezoidal(times: Array, points: Array, acceleration: Array | None = None) -> Curve:
@@ -149,6 +153,13 @@ def extremes(curve: Curve) -> CurveExtremes:
         low, high = x.argmin(), x.argmax()
         rows.append((x[low], t[low], x[high], t[high]))
     return CurveExtremes(*np.array(rows).T)
+
+
+def replace_components(curve: Curve, other: Curve, which: Array) -> Curve:
+    """The curve with some of its components, (n,) of truth values, taken from another one over the same pieces."""
+    power = max(len(curve.c), len(other.c))
+    own, others = (np.concatenate([np.zeros((power - len(c), *c.shape[1:])), c]) for c in (curve.c, other.c))
+    return scipy.interpolate.PPoly(np.where(which, others, own), curve.x)
 
 
 def squared_norm(curve: Curve) -> Curve:

@@ -15,7 +15,7 @@ import scipy
 
 from chainrule.arguments import Array
 from chainrule.control.motions.curves import Curve
-from chainrule.control.motions.profiles import HalfPlanes, interval_rows, law_of_time
+from chainrule.control.motions.profiles import HalfPlanes, all_interval_rows, law_of_time
 from chainrule.errors import ModelError
 
 MAX_PROGRAMS = 40
@@ -86,7 +86,7 @@ def _program(
 def _program_rows(rows: HalfPlanes, grid: Array) -> tuple[Any, Array]:
     """Half planes of all intervals as rows over x at the places of the grid."""
     count = len(grid) - 1
-    A, B, C = (np.stack(parts) for parts in zip(*(interval_rows(rows, grid, i) for i in range(count)), strict=True))
+    A, B, C = all_interval_rows(rows, grid)
     u = A / (2 * np.diff(grid))[:, None]  # A u + B x = (B - u) x_i + u x_next
     start = np.broadcast_to(np.arange(count)[:, None], A.shape)
     return _matrix([(start, B - u), (start + 1, u)], len(grid)), C.ravel()

@@ -53,6 +53,18 @@ def describe_excess(robot: Mechanism, excess: Excess, duration: float, stretch: 
     )
 
 
+def swings_beyond(robot: Mechanism, curve: Curve) -> Array:
+    """The coordinates (nq,) that leave their limits somewhere on a curve of configurations."""
+    reached = extremes(curve)
+    coordinates = robot.model.layout.coordinates
+    lower, upper = (np.array([getattr(c, side) for c in coordinates], float) for side in ("lower", "upper"))
+    return (lower - reached.low > _rounding(lower)) | (reached.high - upper > _rounding(upper))
+
+
+def _rounding(bound: Array) -> Array:
+    return LIMIT_TOLERANCE * np.maximum(1.0, np.where(np.isfinite(bound), np.abs(bound), 1.0))
+
+
 def refuse_positions(robot: Mechanism, points: Array, when: Array, curve: Curve) -> None:
     """Refuse positions beyond a limit, at way-points or between them."""
     reached = _extreme_positions(robot, points, when, curve)
@@ -63,15 +75,16 @@ def refuse_positions(robot: Mechanism, points: Array, when: Array, curve: Curve)
             ("upper", coordinate.upper, reached.high[i], reached.high_time[i]),
         ):
             beyond = bound - value if side == "lower" else value - bound
-            if beyond > LIMIT_TOLERANCE * max(1.0, abs(bound)):
+            if beyond > _rounding(np.array(bound)):
                 at = np.flatnonzero(np.abs(when - time) <= 1e-9 * when[-1])
-                where = f"at way-point {at[0]}" if at.size else "between way-points"
-                remedy = "move it" if at.size else "move them, or take method='trapezoidal', which stays between them"
+                leg = int(np.searchsorted(when, time))
+                where = f"at way-point {at[0]}" if at.size else f"between way-points {leg - 1} and {leg}"
+                remedy = "move it" if at.size else "leave out method=..., which takes another curve then"
                 hint = degrees_hint(robot.model.layout, points)
                 remedy += f" ({hint})" if hint else ""
                 raise ShapeError(
-                    f"plan: joint {coordinate.name!r} would be at {value:.4g} {unit} at t = {time:.4g} s, {where}, and "
-                    f"its {side} limit is {bound:.4g} {unit}; {remedy}, or give limits=False"
+                    f"plan: joint {coordinate.name!r} would be at {value:.4g} {unit} {where}, and its {side} limit is "
+                    f"{bound:.4g} {unit}; {remedy}, or give limits=False"
                 )
 
 

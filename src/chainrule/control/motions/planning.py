@@ -8,8 +8,14 @@ import numpy as np
 
 from chainrule.arguments import MAX_POSITION, Array, flag, read_only, refuse_nonfinite
 from chainrule.calls import explains_arguments
-from chainrule.control.motions.curves import METHODS, Curve, legs
-from chainrule.control.motions.limits import MIN_LEG_LENGTH, describe_excess, refuse_endless, refuse_positions
+from chainrule.control.motions.curves import METHODS, Curve, legs, replace_components
+from chainrule.control.motions.limits import (
+    MIN_LEG_LENGTH,
+    describe_excess,
+    refuse_endless,
+    refuse_positions,
+    swings_beyond,
+)
 from chainrule.control.motions.pose_paths import through_poses
 from chainrule.control.motions.references import DrivenLoops, Reference
 from chainrule.control.motions.time_optimal import DofLimits, geometric_path, time_path
@@ -69,12 +75,15 @@ def plan(
         The time of each way-point (k,), from 0 on, in s; or the duration of the whole, which legs share in proportion
         to their longest displacements. Without times, the motion is as quick as the limits allow.
     method
-        "minimum_jerk", the motion of least integral of squared jerk, with continuous accelerations and jerks; "cubic",
-        a cubic spline, whose acceleration jumps at both ends; "quintic", through the way-points with given or
-        estimated velocities, and without acceleration there; "trapezoidal", which stops at every way-point, with
+        None: "minimum_jerk", but with "quintic" for those coordinates that would swing past a limit between way-points,
+        so that way-points within limits always have a plan. "minimum_jerk", the motion of least integral of squared
+        jerk, with continuous accelerations and jerks; "cubic", a cubic spline, whose acceleration jumps at both ends; "quintic", through the way-points with given or estimated
+        velocities, and without acceleration there, always between the two next way-points when velocities are
+        estimated; "trapezoidal", which stops at every way-point, with
         phases of constant acceleration and constant speed. Without times these share the time among legs as each would
         need it from rest to rest, and stretch it until a limit is met. "time_optimal", the quickest motion along a
-        cubic spline through the way-points: it alone knows limits on torque and jerk, and is what poses are timed by.
+        cubic spline through the way-points, or along a quintic one in coordinates that would swing past a limit: it
+        alone knows limits on torque and jerk, and is what poses are timed by.
     velocities
         Velocities (k, nv) at the way-points, for the method "quintic".
     acceleration, jerk
@@ -118,7 +127,7 @@ def plan(
         raise ShapeError(f"plan: poses are timed by method='time_optimal', not by {chosen!r}")
     if times is None and isinstance(waypoints, FollowedPath):
         times = waypoints.times
-    return _by_shape(robot, points, times, chosen, velocities, acceleration, flag(limits, "plan: limits"))
+    return _by_shape(robot, points, times, method, velocities, acceleration, flag(limits, "plan: limits"))
 
 
 def _refuse_other_method(method: Any, **options: Any) -> None:
@@ -167,11 +176,13 @@ def _time_optimal(
     for i in np.flatnonzero(np.abs(np.diff(points, axis=0)).max(axis=1) < MIN_LEG_LENGTH):
         raise ShapeError(f"plan: way-points {i} and {i + 1} are the same; leave one out")
     path, places = geometric_path(points)
+    if limits:
+        if (beyond := swings_beyond(robot, path)).any():
+            path = replace_components(path, METHODS["quintic"](places, points), beyond)
+        refuse_positions(robot, points, places, path)
     timed = time_path(robot, path, places, bounds)
     kept = np.arange(len(points)) if stops is None else stops
     when = timed.times[kept]
-    if limits:
-        refuse_positions(robot, points[kept], when, timed.curve)
     return Reference(read_only(when), read_only(points[kept]), timed.curve, None)
 
 
@@ -191,12 +202,13 @@ def _by_shape(
     robot: Mechanism,
     points: Array,
     times: ArrayLike | None,
-    method: str,
+    named: str | None,
     velocities: ArrayLike | None,
     acceleration: ArrayLike | None,
     limits: bool,
 ) -> Reference:
     """A motion whose shape in time is that of its method, stretched to the limits."""
+    method = named or "minimum_jerk"
     curved, has_loops = robot.nq != robot.nv, bool(robot.model.constraints)
     displacements = difference(robot, points[:-1], points[1:])
     unlimited = np.full(robot.nv, np.inf)
@@ -213,7 +225,12 @@ def _by_shape(
         options["acceleration"] = rate
 
     def curve_at(when: Array) -> Curve:
-        return legs(method, when, displacements, **options) if curved else METHODS[method](when, points, **options)
+        if curved:
+            return legs(method, when, displacements, **options)
+        curve = METHODS[method](when, points, **options)
+        if named is None and limits and (beyond := swings_beyond(robot, curve)).any():
+            curve = replace_components(curve, METHODS["quintic"](when, points), beyond)
+        return curve
 
     shortest = shortest_durations(method, displacements, speed, rate)
     if times is None:

@@ -21,11 +21,11 @@ class HalfPlanes(NamedTuple):
     x_max: Array
 
 
-def interval_rows(rows: HalfPlanes, grid: Array, i: int) -> tuple[Array, Array, Array]:
-    """The half planes of interval i: those at its start, and those at its end, where x is x + 2 ds u."""
-    step = 2 * (grid[i + 1] - grid[i])
-    A = np.concatenate([rows.A[i], rows.A[i + 1] + step * rows.B[i + 1]])
-    return A, np.concatenate([rows.B[i], rows.B[i + 1]]), np.concatenate([rows.C[i], rows.C[i + 1]])
+def all_interval_rows(rows: HalfPlanes, grid: Array) -> tuple[Array, Array, Array]:
+    """The half planes of every interval: those at its start, and those at its end, where x is x + 2 ds u."""
+    step = 2 * np.diff(grid)[:, None]
+    A = np.concatenate([rows.A[:-1], rows.A[1:] + step * rows.B[1:]], axis=1)
+    return A, *(np.concatenate([part[:-1], part[1:]], axis=1) for part in (rows.B, rows.C))
 
 
 def law_of_time(grid: Array, x: Array) -> Curve:

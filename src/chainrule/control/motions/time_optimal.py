@@ -19,8 +19,9 @@ import scipy
 from chainrule.arguments import Array
 from chainrule.control.motions.curves import Curve
 from chainrule.control.motions.jerk_limits import limit_jerk
-from chainrule.control.motions.profiles import HalfPlanes, interval_rows, law_of_time
+from chainrule.control.motions.profiles import HalfPlanes, all_interval_rows, law_of_time
 from chainrule.control.motions.s_curve import s_curve
+from chainrule.core.derived import remember
 from chainrule.dynamics.dynamics import inverse_dynamics
 from chainrule.errors import ModelError, ShapeError, quoted
 from chainrule.model import Dof, edits
@@ -36,8 +37,18 @@ CHECKED_PER_INTERVAL = 10
 """Places in each interval at which the limits are checked in the end."""
 EXCESS = 1e-6
 """The part of itself by which a limit may be exceeded."""
+MARGIN = 5e-5
+"""The part by which every limit is lowered: between the places that are checked, torques were 1e-5 larger."""
 SAFETY = 1e-4
 """The part by which a limit that was exceeded is lowered further than by its excess."""
+SMALL_EXCESS = 1e-3
+"""The excess up to which a motion is slowed down as a whole: what that costs is less than it."""
+STRETCH = np.array([1.0, 0.5, 1.0, 1 / 3])
+"""By how much of its excess a limit on speed, acceleration, torque or jerk slows a motion down.
+
+A stretch f divides speeds by f, accelerations by its square and jerks by its cube. Torques but those that hold the
+robot shrink as accelerations do; these may be half of the limit.
+"""
 MAX_ATTEMPTS = 12
 SHORTEST = 1e-12
 """The shortest interval of time, as a part of the whole."""
@@ -83,10 +94,10 @@ def time_path(robot: Mechanism, path: Curve, places: Array, bounds: DofLimits) -
             return TimedPath(curve, _times_at(straight, places))
     grid = _grid(path, places)
     sampled = sample_path(robot, path, grid, has_torques=bool(np.isfinite(bounds.effort).any()))
-    lowered = np.ones(len(bounds))
+    lowered, x = np.full(len(bounds), 1 + MARGIN), None
     for _ in range(MAX_ATTEMPTS):
         inner = DofLimits(*(bound / factor for bound, factor in zip(bounds, lowered, strict=True)))
-        x = _quickest_profile(robot, sampled, grid, inner)
+        x = _quickest_profile(robot, sampled, grid, inner, x)
         law = law_of_time(grid, x)
         if np.isfinite(bounds.jerk).any():
             law = limit_jerk(path, grid, x, constraint_rows(sampled, inner, x), inner.jerk)
@@ -94,6 +105,13 @@ def time_path(robot: Mechanism, path: Curve, places: Array, bounds: DofLimits) -
         excess = excesses(robot, curve, bounds)
         if excess.max() <= 1 + EXCESS:
             return TimedPath(curve, _times_at(law, places))
+        if excess.max() <= 1 + SMALL_EXCESS:
+            slower = float((1 + STRETCH * np.maximum(excess - 1, 0.0)).max())
+            curve = scipy.interpolate.PPoly(
+                curve.c / slower ** np.arange(len(curve.c) - 1, -1, -1)[:, None, None], curve.x * slower
+            )
+            if excesses(robot, curve, bounds).max() <= 1 + EXCESS:
+                return TimedPath(curve, _times_at(law, places) * slower)
         lowered = lowered * np.where(excess > 1 + EXCESS, excess * (1 + SAFETY), 1.0)
     raise ModelError(
         f"plan: no motion along this path was found within the limits of robot {robot.name!r}; the nearest one exceeds "
@@ -157,10 +175,9 @@ def sample_path(robot: Mechanism, path: Curve, grid: Array, *, has_torques: bool
 def _torques(robot: Mechanism, q: Array, d1: Array, d2: Array) -> PathTorques:
     rest, dofs = np.zeros_like(d1), robot.model.layout.dofs
     _refuse_changing_friction(robot)
-    plain = type(robot)(edits.map_dofs(robot.model, Dof.without_friction))
-    hold = inverse_dynamics(plain, q, rest, rest)
-    a = inverse_dynamics(plain, q, rest, d1) - hold
-    b = inverse_dynamics(plain, q, d1, d2) - hold
+    plain = remember(robot, "without friction", lambda: type(robot)(edits.map_dofs(robot.model, Dof.without_friction)))
+    hold, a, b = inverse_dynamics(plain, np.stack([q] * 3), np.stack([rest, rest, d1]), np.stack([rest, d1, d2]))
+    a, b = a - hold, b - hold
     forth, back = (np.array([float(getattr(dof, key)) for dof in dofs]) for key in ("coulomb", "coulomb_negative"))
     dry = np.where(d1 > 0, forth, np.where(d1 < 0, -back, 0.0))
     near = np.stack([dry, np.roll(dry, 1, axis=0), np.roll(dry, -1, axis=0)])
@@ -223,73 +240,165 @@ def _torque_sides(torques: PathTorques, effort: Array, x_guess: Array) -> list[S
 # --- the quickest profile ---
 
 
-def _quickest_profile(robot: Mechanism, sampled: SampledPath, grid: Array, bounds: DofLimits) -> Array:
-    """The largest x at every place of the grid."""
-    x: Array | None = None
+def _quickest_profile(robot: Mechanism, sampled: SampledPath, grid: Array, bounds: DofLimits, x: Array | None) -> Array:
+    """The largest x at every place of the grid; a profile that is near saves the search for friction's tangent."""
     is_viscous = sampled.torques is not None and sampled.torques.viscous.any()
-    for _ in range(3 if is_viscous else 1):  # each time with friction's tangent at the profile before
+    for _ in range(2 if is_viscous and x is None else 1):  # each time with friction's tangent at the profile before
         rows = constraint_rows(sampled, bounds, x)
         if not np.isfinite(rows.x_max).all() and not rows.A.shape[1]:
             raise ShapeError(
                 f"plan: nothing limits robot {robot.name!r} along this path: give acceleration=..., or a robot with "
                 "limits on velocity or effort"
             )
-        x = _forward(rows, grid, _backward(robot, rows, grid))
+        x = profile_of(robot, rows, grid)
     assert x is not None
     return x
 
 
-def _backward(robot: Mechanism, rows: HalfPlanes, grid: Array) -> Array:
-    """The smallest and largest x at every place from which the end can be reached at rest: (places, 2)."""
+def profile_of(robot: Mechanism, rows: HalfPlanes, grid: Array) -> Array:
+    """The largest x at every place of the grid within half planes: backwards, then forwards."""
+    lines = _lines(rows, grid)
+    return _forward(lines, grid, _backward(robot, lines, grid))
+
+
+class Lines(NamedTuple):
+    """The half planes of every interval solved for u: height - slope x, infinite where a row bounds nothing."""
+
+    above: Array
+    """Heights of upper bounds of u: (intervals, rows)."""
+    above_slope: Array
+    below: Array
+    """Heights of lower bounds of u."""
+    below_slope: Array
+    low: Array
+    """The smallest and the largest x between some upper and some lower bound, whatever comes next: (intervals,)."""
+    high: Array
+
+
+def _lines(rows: HalfPlanes, grid: Array) -> Lines:
+    """Upper and lower bounds of u, and the range of x in which every upper one is above every lower one."""
+    A, B, C = all_interval_rows(rows, grid)
+    size = ROUNDING * np.abs(A).max(axis=1, initial=0.0, keepdims=True)
+    up, down = size < A, -size > A
+    divisor = np.where(up | down, A, 1.0)
+    heights, slopes = C / divisor, B / divisor
+    sides = (
+        np.where(up, heights, np.inf),
+        np.where(up, slopes, 0.0),
+        np.where(down, heights, -np.inf),
+        np.where(down, slopes, 0.0),
+    )
+    low, high = _range_of_x(*sides, rows.x_max[:-1])
+    size = ROUNDING * np.abs(B).max(axis=1, initial=0.0, keepdims=True)
+    flat, falls, rises = ~(up | down), -size > B, size < B
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends = C / B
+    low = np.maximum(low, np.where(flat & falls, ends, 0.0).max(axis=1, initial=0.0))
+    high = np.minimum(high, np.where(flat & rises, ends, np.inf).min(axis=1, initial=np.inf))
+    never = flat & ~falls & ~rises & (-1e-9 * np.abs(C).max(axis=1, initial=0.0, keepdims=True) > C)
+    return Lines(*sides, np.where(never.any(axis=1), np.inf, low), high)
+
+
+def _range_of_x(
+    above: Array, above_slope: Array, below: Array, below_slope: Array, x_max: Array
+) -> tuple[Array, Array]:
+    """The smallest and the largest x, from 0 to x_max, at which all upper bounds of u are above all lower ones.
+
+    The gap between the lowest upper and the highest lower bound is concave in x, so that Newton's method from outside
+    comes to an end of the range without passing it.
+    """
+    places = np.arange(len(x_max))
+    if not above.shape[1]:
+        return np.zeros(len(x_max)), x_max
+    # without a limit on speed, begin where the two bounds that meet at last as x grows cross
+    i, j = above_slope.argmax(axis=1), below_slope.argmin(axis=1)
+    closing = above_slope[places, i] - below_slope[places, j]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        meet = (above[places, i] - below[places, j]) / closing
+    start = np.where(np.isfinite(x_max), x_max, np.where((closing > 0) & np.isfinite(meet), meet, np.inf))
+    ends = []
+    for sign, first in ((1.0, np.zeros(len(x_max))), (-1.0, start)):
+        x = np.where(np.isfinite(first), first, 0.0)
+        never = np.zeros(len(x_max), bool)
+        for _ in range(2 * above.shape[1]):
+            upper, lower = above - above_slope * x[:, None], below - below_slope * x[:, None]
+            i, j = upper.argmin(axis=1), lower.argmax(axis=1)
+            most, least = upper[places, i], lower[places, j]
+            short = most - least < -1e-12 * (np.abs(most) + np.abs(least))
+            slope = below_slope[places, j] - above_slope[places, i]
+            never |= short & (sign * slope <= 0)
+            short &= ~never
+            if not short.any():
+                break
+            x[short] -= ((most - least)[short]) / slope[short]
+        ends.append(np.where(never, sign * np.inf, np.where(np.isfinite(first), x, first)))
+    return ends[0], ends[1]
+
+
+def _backward(robot: Mechanism, lines: Lines, grid: Array) -> Array:
+    """The smallest and largest x at every place from which the end can be reached at rest: (places, 2).
+
+    The next x, x + 2 ds u, lies in the range that was found for it, which bounds u between two more lines.
+    """
+    rate = 1 / (2 * np.diff(grid)[:, None])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rise = rate - lines.below_slope  # rise x <= rate high - below
+        fall = lines.above_slope - rate  # fall x <= above - rate low
+        start, slope = -lines.below / rise, rate / rise
+        start_low, slope_low = lines.above / fall, -rate / fall
+    # where each of these rows bounds x from above, and from below; one more row that bounds nothing
+    top, top_slope = _bounds(rise > 0, start, slope, np.inf)
+    top_low, top_low_slope = _bounds(fall > 0, start_low, slope_low, np.inf)
+    bottom, bottom_slope = _bounds(rise < 0, start, slope, -np.inf)
+    bottom_low, bottom_low_slope = _bounds(fall < 0, start_low, slope_low, -np.inf)
+    from_rest = np.minimum(lines.high, top_low.min(axis=1)).tolist()
+    can_rest = ((lines.above >= 0).all(axis=1) & (lines.below <= 0).all(axis=1)).tolist()  # no x is too small then
+    least, most = np.minimum.reduce, np.maximum.reduce
     reach = np.zeros((len(grid), 2))
+    low = high = 0.0
     for i in range(len(grid) - 2, -1, -1):
-        A, B, C = interval_rows(rows, grid, i)
-        step = 2 * (grid[i + 1] - grid[i])
-        low, high = reach[i + 1]
-        A, B, C = np.append(A, [step, -step]), np.append(B, [1.0, -1.0]), np.append(C, [high, -low])
-        reach[i] = _range_of_x(A, B, C, float(rows.x_max[i]))
-        if not reach[i, 0] <= reach[i, 1]:
+        next_low, next_high = low, high
+        high = min(from_rest[i], least(top[i] + top_slope[i] * next_high))
+        if next_low > 0:
+            high = min(high, least(top_low[i] + top_low_slope[i] * next_low))
+        low = float(lines.low[i])
+        if next_low > 0 or not can_rest[i]:
+            low = max(
+                low,
+                most(bottom[i] + bottom_slope[i] * next_high),
+                most(bottom_low[i] + bottom_low_slope[i] * next_low),
+            )
+            if low - 1e-9 * max(low, abs(high)) < high < low:
+                high = low
+        if not low <= high:
             raise ModelError(
                 f"plan: robot {robot.name!r} cannot follow this path within its limits: {100 * grid[i] / grid[-1]:.3g} "
                 "% along it, its torques do not even hold it, or it can neither speed up nor slow down. Move the "
                 "way-points, or raise the limits"
             )
+        reach[i] = low, high
     if reach[0, 0] > 0:
         raise ModelError("plan: the robot cannot start this path from rest within its limits; move the first way-point")
     return reach
 
 
-def _range_of_x(A: Array, B: Array, C: Array, x_max: float) -> tuple[float, float]:
-    """The smallest and largest x for which some u satisfies A u + B x <= C: u is eliminated between pairs of rows.
-
-    A row with positive A bounds u from above, by (C - B x) / A, one with negative A from below; every upper bound must
-    be above every lower one.
-    """
-    scale = np.abs(A).max(initial=0.0)
-    up, down = ROUNDING * scale < A, -ROUNDING * scale > A
-    flat = ~(up | down)
-    slope = (B[up] / A[up])[:, None] - (B[down] / A[down])[None, :]
-    height = (C[up] / A[up])[:, None] - (C[down] / A[down])[None, :]
-    slopes, heights = np.append(slope.ravel(), B[flat]), np.append(height.ravel(), C[flat])  # slopes x <= heights
-    size = np.abs(slopes).max(initial=0.0)
-    rising, falling = slopes > ROUNDING * size, slopes < -ROUNDING * size
-    if (heights[~(rising | falling)] < -1e-9 * np.abs(heights).max(initial=0.0)).any():
-        return 1.0, 0.0
-    high = min(x_max, float((heights[rising] / slopes[rising]).min(initial=np.inf)))
-    low = max(0.0, float((heights[falling] / slopes[falling]).max(initial=-np.inf)))
-    return (low, low) if low - 1e-9 * max(low, abs(high)) < high < low else (low, high)
+def _bounds(which: Array, start: Array, slope: Array, nothing: float) -> tuple[Array, Array]:
+    """The lines start + slope x of some rows, the others and one more bounding nothing."""
+    padding = ((0, 0), (0, 1))
+    return (
+        np.pad(np.where(which, start, nothing), padding, constant_values=nothing),
+        np.pad(np.where(which, slope, 0.0), padding),
+    )
 
 
-def _forward(rows: HalfPlanes, grid: Array, reach: Array) -> Array:
+def _forward(lines: Lines, grid: Array, reach: Array) -> Array:
     """The profile of the largest u, from rest on."""
-    x = np.zeros(len(grid))
-    for i in range(len(grid) - 1):
-        A, B, C = interval_rows(rows, grid, i)
-        step = 2 * (grid[i + 1] - grid[i])
-        up = ROUNDING * np.abs(A).max(initial=0.0) < A
-        u = float(((C[up] - B[up] * x[i]) / A[up]).min(initial=np.inf))
-        x[i + 1] = min(max(x[i] + step * u, reach[i + 1, 0]), reach[i + 1, 1])
-    return x
+    step = 2 * np.diff(grid)[:, None]
+    start, slope = _bounds(np.isfinite(lines.above), step * lines.above, 1 - step * lines.above_slope, np.inf)
+    x, least = [0.0], np.minimum.reduce
+    for above, rise, (low, high) in zip(start, slope, reach[1:].tolist(), strict=True):
+        x.append(min(max(least(above + rise * x[-1]), low), high))
+    return np.array(x)
 
 
 # --- the motion in time ---
@@ -338,14 +447,18 @@ def _multiply(a: Array, b: Array) -> Array:
 
 def _times_at(law: Curve, places: Array) -> Array:
     """The times at which places are reached; s never falls."""
-    values = np.maximum.accumulate(law(law.x))
+    ends = sum(c * np.diff(law.x) ** power for power, c in enumerate(law.c[::-1]))
+    values = np.maximum.accumulate(np.append(law.c[-1, 0], ends))
     i = np.clip(np.searchsorted(values, places, side="left") - 1, 0, len(values) - 2)
-    low, high = law.x[i], law.x[i + 1]
+    coefficients, low, high = law.c[:, i], np.zeros(len(i)), np.diff(law.x)[i]
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        below = law(middle) < places
+        value = coefficients[0]
+        for c in coefficients[1:]:
+            value = value * middle + c
+        below = value < places
         low, high = np.where(below, middle, low), np.where(below, high, middle)
-    times = np.where(places <= values[0], law.x[0], (low + high) / 2)
+    times = np.where(places <= values[0], law.x[0], law.x[i] + (low + high) / 2)
     return np.where(places >= values[-1] * (1 - 1e-12), law.x[-1], times)
 
 
