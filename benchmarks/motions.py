@@ -108,8 +108,9 @@ def main(quick: bool, output: str | None) -> None:
     for seed, torque in [(seed, torque) for torque in (False, True) for seed in range(1 if quick else 3)]:
         name = f"path_{seed}_torque" if torque else f"path_{seed}"
         row = figures[name] = against_toppra(seed, seconds, torque)
+        print("  with limits on torque:" if torque else "  without:")
         print(
-            f"  {'with limits on torque: ' if torque else ''}chainrule {row['chainrule_duration']:.4f} s, toppra {row['toppra_duration']:.4f} s "
+            f"  chainrule {row['chainrule_duration']:.4f} s, toppra {row['toppra_duration']:.4f} s "
             f"({100 * (row['chainrule_duration'] / row['toppra_duration'] - 1):+.3f} %); planned in "
             f"{row['chainrule_seconds'] * 1e3:.0f} ms and {row['toppra_seconds'] * 1e3:.0f} ms"
         )

@@ -77,9 +77,9 @@ def plan(
     method
         None: "minimum_jerk", but with "quintic" for those coordinates that would swing past a limit between way-points,
         so that way-points within limits always have a plan. "minimum_jerk", the motion of least integral of squared
-        jerk, with continuous accelerations and jerks; "cubic", a cubic spline, whose acceleration jumps at both ends; "quintic", through the way-points with given or estimated
-        velocities, and without acceleration there, always between the two next way-points when velocities are
-        estimated; "trapezoidal", which stops at every way-point, with
+        jerk, with continuous accelerations and jerks; "cubic", a cubic spline, whose acceleration jumps at both ends;
+        "quintic", through the way-points with given or estimated velocities, and without acceleration there; with
+        estimated ones it stays between the two next way-points. "trapezoidal", which stops at every way-point, with
         phases of constant acceleration and constant speed. Without times these share the time among legs as each would
         need it from rest to rest, and stretch it until a limit is met. "time_optimal", the quickest motion along a
         cubic spline through the way-points, or along a quintic one in coordinates that would swing past a limit: it
