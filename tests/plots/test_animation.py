@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 import chainrule as cr
-from chainrule.simulation.progress import ProgressBar
+from chainrule.core.progress import ProgressBar
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +131,7 @@ def test_an_mp4_hands_all_frames_to_ffmpeg(swing, tmp_path, monkeypatch):
 
 
 def test_progress_is_shown_when_asked_for(swing, tmp_path, monkeypatch, capfd):
-    monkeypatch.setattr("chainrule.simulation.progress.PATIENCE", 0.0)
+    monkeypatch.setattr("chainrule.core.progress.PATIENCE", 0.0)
     swing.robot.animate(swing, tmp_path / "swing.gif", fps=10, size=(2, 2), progress=True)
     assert "frames" in capfd.readouterr().err
     with ProgressBar(1.0, False) as bar:

@@ -113,7 +113,7 @@ def test_a_chunk_of_a_dask_array_that_is_interrupted_ends_the_computation(arm):
 WHILE_COMPILED_CODE_RUNS = """
 import os, signal, threading
 import chainrule as cr
-from chainrule.simulation.progress import ProgressBar
+from chainrule.core.progress import ProgressBar
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background process may be deaf to it
 under_way, show = threading.Event(), ProgressBar.at

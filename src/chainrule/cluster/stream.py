@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 from chainrule.cluster.client import SECONDS_FOR_SCHEDULER
 from chainrule.cluster.versions import own_versions, refuse_other_versions
 from chainrule.compile.runtime.threads import one_thread
+from chainrule.core.progress import ProgressBar
 from chainrule.errors import ChainruleError, ClusterError
-from chainrule.simulation.progress import ProgressBar
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -18,6 +18,7 @@ import numpy as np
 
 from chainrule.arguments import Array, file_path, flag, one_of, positive
 from chainrule.calls import explains_arguments
+from chainrule.core.progress import ProgressBar
 from chainrule.core.reading import find_link
 from chainrule.errors import ShapeError, import_optional, visible
 from chainrule.kinematics.poses import pose, poses
@@ -33,7 +34,6 @@ from chainrule.plots.drawing import Drawn, draw_triad
 from chainrule.plots.posture import Stage, new_stage, view_angles, write_title
 from chainrule.plots.sampling import postures_in_time
 from chainrule.plots.video import with_palette, write_gif, write_mp4
-from chainrule.simulation.progress import ProgressBar
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

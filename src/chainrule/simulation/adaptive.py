@@ -16,6 +16,7 @@ import numpy as np
 from chainrule.algorithms.sticking import ROUNDING, Slip
 from chainrule.arguments import Array
 from chainrule.core.derived import backend_of
+from chainrule.core.progress import ProgressBar
 from chainrule.dynamics.energy import kinetic_energy
 from chainrule.errors import SimulationError
 from chainrule.functions.reference import scalars_of
@@ -27,7 +28,6 @@ from chainrule.simulation.impacts import rebound
 from chainrule.simulation.integrators import AdaptiveStep
 from chainrule.simulation.plant import Plant, Rates
 from chainrule.simulation.plant_calls import plant_calls
-from chainrule.simulation.progress import ProgressBar
 from chainrule.simulation.request import SimulationRequest
 from chainrule.simulation.sampled import sample_sources
 from chainrule.simulation.stages import REST_SPEED

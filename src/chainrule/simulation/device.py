@@ -26,6 +26,7 @@ from chainrule.compile.cuda.scan import (
 from chainrule.compile.runtime import memory_cache
 from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameter_values import ParameterValues
+from chainrule.core.progress import ProgressBar
 from chainrule.dynamics.energy import kinetic_energy
 from chainrule.errors import ShapeError, SimulationError, SimulationWarning, short_repr, warn_user
 from chainrule.simulation import guards
@@ -34,7 +35,6 @@ from chainrule.simulation.device_checks import Severity, check_tapes
 from chainrule.simulation.fixed_step import divide
 from chainrule.simulation.integrators import FixedStep, Integrator, scheme_key
 from chainrule.simulation.plant import Scalars
-from chainrule.simulation.progress import ProgressBar
 from chainrule.simulation.request import SimulationRequest, Start, read_start, refuse_outside
 from chainrule.simulation.sampled import calls_at_instants
 from chainrule.simulation.splitting import StepSplitter

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from chainrule.arguments import Array
+from chainrule.core.progress import ProgressBar
 from chainrule.dynamics.energy import kinetic_energy
 from chainrule.errors import SimulationError
 from chainrule.simulation import guards
 from chainrule.simulation.events import EventSearch
 from chainrule.simulation.guards import Failure
 from chainrule.simulation.integrators import FixedStep
-from chainrule.simulation.progress import ProgressBar
 from chainrule.simulation.request import SimulationRequest
 from chainrule.simulation.splitting import StepSplitter
 from chainrule.simulation.time_loop import columns_of, record_size

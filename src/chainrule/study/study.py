@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from chainrule.arguments import as_list, positive, whole_number
 from chainrule.calls import explains_arguments
+from chainrule.core.progress import ProgressBar
 from chainrule.display.text import Shown, Table
 from chainrule.errors import ShapeError, UnknownNameError, quoted, short_repr
 from chainrule.lazy import cached_property
 from chainrule.robot.robot import Robot
-from chainrule.simulation.progress import ProgressBar
 from chainrule.simulation.trajectory import Trajectory
 from chainrule.study.activities import Activities, find_activity
 from chainrule.study.activities import activities as read_activities

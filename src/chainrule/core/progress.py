@@ -14,7 +14,7 @@ PATIENCE = 1.0
 
 
 class ProgressBar:
-    """The progress of a simulation: shown on a terminal after a second; `show` True or False overrides the first.
+    """The progress of something long: shown on a terminal after a second; `show` True or False overrides the first.
 
     What is done, and in which unit, can be said in other words: ProgressBar(100, None, "drawing", "frames").
     """

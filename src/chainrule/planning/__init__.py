@@ -1,0 +1,1 @@
+"""Ways around obstacles: which configurations and straight lines between them are free, search, shortcuts, blends."""
