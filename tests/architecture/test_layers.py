@@ -11,7 +11,7 @@ pytestmark = pytest.mark.interpreted
 
 LAYERS = (
     "lazy", "errors", "quantities", "display", "spatial", "model", "calls", "arguments", "algorithms", "formats",
-    "functions", "compile", "core", "statistics", "doctor", "loops", "dynamics", "kinematics", "shapes", "bodies", "identification", "inverse_kinematics", "control",
+    "functions", "compile", "core", "statistics", "doctor", "loops", "dynamics", "kinematics", "shapes", "bodies", "planning", "identification", "inverse_kinematics", "control",
     "simulation", "motion", "symbolic", "plots", "figures", "frameworks", "robot", "wheels", "exercises", "study", "cluster", "studio", "pages", "cli",
 )  # fmt: skip
 """A module imports from its own package and from those before it."""

@@ -24,7 +24,7 @@ from chainrule.errors import ChainruleError
 
 COMMANDS = (
     "about", "bench", "cache", "compare", "completion", "convert", "dataset", "demo", "doctor", "equations", "export",
-    "ik", "info", "jacobian", "manipulability", "plot", "pose", "show", "simulate", "studio", "study", "table",
+    "ik", "info", "jacobian", "manipulability", "plan", "plot", "pose", "show", "simulate", "studio", "study", "table",
     "torque", "workspace",
 )  # fmt: skip
 """Commands of the package; the function NAME in the file NAME.py beside this one."""

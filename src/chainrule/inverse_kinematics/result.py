@@ -26,7 +26,11 @@ REASONS = {
     "not reached": "no configuration was found that reaches it, within the limits or without",
     "not finite": "the target or the start has numbers that are not finite",
     "singular start": "Newton's method has no step from its start, where the Jacobian is singular and has no inverse",
+    "in the way": "reached only where two bodies are nearer to each other than asked, which `in_the_way` names",
 }
+
+IN_THE_WAY = np.str_("in the way")
+"""The reason of what is reached, but not clear."""
 
 
 SINGULAR_START = "the Jacobian is singular at the start, where it has no inverse, and rounding leads Newton's method on"
@@ -54,8 +58,8 @@ class InverseKinematics(Shown):
     iterations: Any
     """Iterations spent, over all starts: (...)."""
     reason: Any
-    """Reason of failure: "" (solved), "limits" (found only beyond them), "not reached", "not finite", or "singular
-    start", of Newton's method without restarts: (...)."""
+    """Reason of failure: "" (solved), "limits" (found only beyond them), "not reached", "not finite", "singular
+    start", of Newton's method without restarts, or "in the way", of solutions that are to keep clear: (...)."""
     errors: dict[str, Array] = field(default_factory=dict, repr=False)
     """The errors of each link that had a target."""
     names: tuple[str, ...] = field(default=(), repr=False)
@@ -66,6 +70,10 @@ class InverseKinematics(Shown):
     """How many equations the task has: where they are more than the rank, targets must be where the robot can go."""
     history: IterationHistory | None = field(default=None, repr=False)
     """Every iterate, where history=True asked for them."""
+    clearance: Any = field(default=None, repr=False)
+    """The smallest distance of two bodies at q, in m, where solutions are to keep clear: (...)."""
+    in_the_way: Any = field(default=None, repr=False)
+    """The two bodies that are too near to each other at q, where the reason is "in the way": (...)."""
 
     def __bool__(self) -> bool:
         """Whether the target was reached, of one target."""
@@ -107,6 +115,9 @@ class InverseKinematics(Shown):
         failures = sorted(set(np.ravel(own.reason).tolist()) - {""}) if np.ndim(own.success) else []
         for reason in failures:
             lines.append(f"{int(np.sum(np.asarray(own.reason) == reason))}: {REASONS[reason]}")
+        if self.in_the_way is not None:
+            names, counts = np.unique(np.ravel(self.in_the_way), return_counts=True)
+            lines += [f"{name}: {count}" for name, count in zip(names, counts, strict=True) if name]
         if own.history is not None and own.history.starts_singular:
             lines.append(SINGULAR_START)
         if self.rank < self.equations:

@@ -190,6 +190,14 @@ class Search:
         """The first two random starts (2, nq) of one target (numbers,)."""
         return self._move(self.seeds.nearest_to_one(target[: self.problem.goal_size], 2), self.home)
 
+    def solutions(self, targets: Array, near: Array | None, first: int, count: int) -> tuple[Array, Truths]:
+        """What is found from so many random starts of each row (count, rows, nq), and whether it is a solution."""
+        starts = self.random_starts(targets, near, first, count)
+        parameters = np.tile(self.parameters(targets), (count, 1))
+        found = self._iterate(starts, parameters, self.max_iterations)
+        q = found.q.reshape(count, len(targets), -1)
+        return self.shift(q, self.home if near is None else near), found.solved.reshape(count, -1)
+
     def _move(self, to: Array, near: Array) -> Array:
         """Configurations `to`, but `near` for joints that move no link with a target."""
         return to if self._is_moved is None else np.where(self._is_moved, to, near)

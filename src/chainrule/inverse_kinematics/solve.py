@@ -22,6 +22,7 @@ from chainrule.inverse_kinematics.bounds import Bounds
 from chainrule.inverse_kinematics.device import solve_on_device
 from chainrule.inverse_kinematics.history import IterationHistory
 from chainrule.inverse_kinematics.iterate import solver
+from chainrule.inverse_kinematics.keep_clear import keep_clear, read_room
 from chainrule.inverse_kinematics.measure import Measure
 from chainrule.inverse_kinematics.periods import periods
 from chainrule.inverse_kinematics.posture import POSTURE_ITERATIONS, posture_loop
@@ -36,6 +37,7 @@ from chainrule.model.parameters import find_parameters
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from chainrule.bodies.world import World
     from chainrule.core.mechanism import Mechanism
 
 RESTARTS_WITHOUT_LIMITS = 4
@@ -63,6 +65,8 @@ def inverse_kinematics(
     seed: int = 0,
     history: bool = False,
     device: str | None = None,
+    world: World | None = None,
+    clearance: float | None = None,
 ) -> InverseKinematics:
     """Configurations that bring a link or frame to targets, with closed loops closed.
 
@@ -113,6 +117,9 @@ def inverse_kinematics(
     device
         "cuda" or "cuda:1" for a search on a graphics processor, for millions of targets, by the method "lm". Arrays of
         CuPy, PyTorch or JAX stay on the device, in float32 or float64; arrays of NumPy are copied there and back.
+    world, clearance
+        Obstacles, and the smallest distance in m, 0 where only a world is given, that the robot's bodies keep from them
+        and from each other. Where no solution does, the reason is "in the way", and `in_the_way` names the bodies.
 
     Numbers that are bound by `robot.at({...})` are lengths, and places of joints and frames: "elbow.origin",
     "forearm.length". Their batch broadcasts with that of the targets.
@@ -142,7 +149,7 @@ def inverse_kinematics(
             raise ShapeError(
                 f"{caller}: numbers bound by robot.at(...) are for searches on the CPU; leave out device=..."
             )
-        only_cpu = {"history": history}
+        only_cpu = {"history": history, "world": world is not None, "clearance": clearance is not None}
         request = _device_request(
             robot, caller, target, link, method, only_cpu, limits=limits, task=task, axis=axis, weights=weights,
             tolerance=tolerance, posture=posture, restarts=restarts, max_iterations=max_iterations, seed=seed,
@@ -158,6 +165,13 @@ def inverse_kinematics(
         given = dict(zip(numbers.labels, numbers.arrays, strict=True))
         targets = np.concatenate(together({"target": targets, **given}, caller), axis=-1)
     starts = None if q0 is None else read_starts(robot, q0, caller)
+    room = read_room(world, clearance, caller)
+    if room is not None:
+        if numbers.names or history:
+            other = "history=..." if history else "the numbers bound by robot.at(...)"
+            raise ShapeError(f"{caller}: solutions that keep clear are found without {other}; leave that out")
+        found = solve(robot, request, targets, starts)
+        return keep_clear(robot, search_of(robot, request), request, found, targets, starts, room)
     if not flag(history, f"{caller}: history"):
         return solve(robot, request, targets, starts)
     return _solve_with_history(robot, request, targets, starts)

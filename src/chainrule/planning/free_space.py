@@ -18,7 +18,7 @@ from chainrule.arguments import Array
 RESOLUTION = 1e-3
 """The motion, in m, below which an interval is free if its middle is: a dip of the clearance inside is a thousand times
 smaller."""
-FIRST_INTERVAL = 0.15
+FIRST_INTERVAL = 0.6
 """The motion, in m, of the intervals that a line is looked at in first."""
 TOLERANCE = 1e-6
 """The part of a meter by which the clearance may be missed between the places that were looked at."""
@@ -26,14 +26,14 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class FreeSpace:
-    """The free configurations within a box of limits."""
+    """The free configurations of a robot within its limits."""
 
     clear: Callable[[Array], Array]
     """The clearance in m (...,) of configurations (..., n)."""
     clearance: float
     """The smallest that is free, in m."""
-    lower: Array
-    upper: Array
+    sample: Callable[[np.random.Generator, int], Array]
+    """Random configurations (count, n) within the limits, free or not."""
     reach: Array
     """How far a point of the robot moves at most for each unit of a coordinate (n,), in m/rad or m/m."""
 
@@ -77,15 +77,14 @@ class FreeSpace:
                 unknown &= np.isinf(blocked[line])
             right = unknown & ~hit
             line = np.concatenate([line[unknown], line[right]])
-            low, high, middle = (
-                np.concatenate([low[unknown], middle[right]]),
-                np.concatenate([middle[unknown], high[right]]),
-                None,
-            )
+            low = np.concatenate([low[unknown], middle[right]])
+            high = np.concatenate([middle[unknown], high[right]])
             ahead = low < blocked[line]
             line, low, high = line[ahead], low[ahead], high[ahead]
-        return np.asarray(np.minimum(share, np.where(np.isinf(blocked), 1.0, blocked)))
-
-    def curve_free(self, q: Array) -> Array:
-        """Whether a curve, given by configurations (..., places, n) near to each other, is free: (...,)."""
-        return np.asarray(self.is_free(q).all(axis=-1))
+        share = np.minimum(share, blocked)
+        ends = np.flatnonzero(np.isfinite(blocked) & (share > 0))
+        while len(ends):  # an interval is free by its middle: step back from an end that is not
+            ends = ends[self.clear(a[ends] + share[ends, None] * step[ends]) < self.clearance]
+            share[ends] = np.maximum(share[ends] - RESOLUTION / length[ends], 0.0)
+            ends = ends[share[ends] > 0]
+        return np.asarray(share)

@@ -21,6 +21,18 @@ SHORTEST = 0.01
 """The motion, in m, below which a line adds nothing to a tree."""
 
 
+MAX_ROUNDS = 12
+"""Rounds of shortcuts, at most."""
+GAIN = 0.01
+"""The share of the length that a further round of shortcuts must gain."""
+LINES = 80
+"""Lines between those that are looked at, at most."""
+SAME = 1e-9
+"""The share of a way's length below which a difference of lengths is rounding."""
+PLACES = 14
+"""Places on a way between which lines are looked at, about."""
+
+
 class SearchResult(NamedTuple):
     """A way (k, n) through free lines, or None; and the configurations in the two trees."""
 
@@ -84,7 +96,7 @@ def search(
     rng: np.random.Generator,
     is_over: Callable[[int], bool],
 ) -> SearchResult:
-    """A way from a free start (n,) to one of the free goals (g, n), until `is_over` says so of the size of the trees."""
+    """A way from a free start (n,) to one of free goals (g, n); none when `is_over` says so of the trees' size."""
     direct = np.flatnonzero(space.lines_free(np.broadcast_to(start, goals.shape), goals))
     if direct.size:
         nearest = direct[np.linalg.norm(goals[direct] - start, axis=1).argmin()]
@@ -95,7 +107,7 @@ def search(
     while not is_over(here.count + there.count):
         if small.count > large.count:
             small, large = large, small
-        ends, _ = small.extend(space, rng.uniform(space.lower, space.upper, (count, len(start))))
+        ends, _ = small.extend(space, space.sample(rng, count))
         if len(ends):
             others, towards = large.extend(space, small.points[ends])
             met = (large.points[others] == small.points[ends[towards]]).all(axis=1)
@@ -115,24 +127,16 @@ def shorten(space: FreeSpace, points: Array, rng: np.random.Generator) -> Array:
     """A shorter way between the same ends: the shortest over all free lines between its corners and places on it.
 
     All lines between the places are looked at together, and the shortest way over the free ones is kept; then again
-    with other places, until that gains less than a hundredth.
+    with other places, until that gains less than a hundredth twice.
     """
+    idle = 0
     for attempt in range(MAX_ROUNDS):
-        if len(points) == 2:
+        if len(points) == 2 or idle == 2:
             break
         before = _length(points)
-        places = points if attempt == 0 else _densify(points, rng)
-        points = _shortest(space, places)
-        if attempt > 1 and _length(points) > (1 - GAIN) * before:
-            break
+        points = _shortest(space, points if attempt == 0 else _densify(points, rng), rng)
+        idle = idle + 1 if _length(points) > (1 - GAIN) * before else 0
     return points
-
-
-MAX_ROUNDS = 12
-GAIN = 0.01
-"""The share of the length that a further round of shortcuts must gain."""
-PLACES = 14
-"""Places on a way between which lines are looked at, about."""
 
 
 def _length(points: Array) -> float:
@@ -140,25 +144,35 @@ def _length(points: Array) -> float:
 
 
 def _densify(points: Array, rng: np.random.Generator) -> Array:
-    """The corners, and random places on every leg, more on longer ones."""
+    """The corners, and random places on every leg, more on longer ones and near corners."""
     lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)
-    extra = np.maximum(np.round(PLACES * lengths / lengths.sum()).astype(int), 1)
+    extra = np.maximum(np.round(PLACES * lengths / lengths.sum()).astype(int), 2)
     legs = [
-        a + np.sort(np.concatenate([[0.0], rng.uniform(0.0, 1.0, k)]))[:, None] * (b - a)
+        a + np.sort(np.concatenate([[0.0], np.sin(rng.uniform(0.0, np.pi / 2, k)) ** 2]))[:, None] * (b - a)
         for a, b, k in zip(points[:-1], points[1:], extra, strict=True)
     ]
     return np.concatenate([*legs, points[-1:]])
 
 
-def _shortest(space: FreeSpace, points: Array) -> Array:
-    """The shortest way from the first point to the last over free lines between them; neighbours are joined already."""
+def _shortest(space: FreeSpace, points: Array, rng: np.random.Generator) -> Array:
+    """The shortest way from the first point to the last over free lines between them; neighbours are joined already.
+
+    Some of the lines are looked at, those that save much above all.
+    """
     count = len(points)
+    legs = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    place = np.append(0.0, np.cumsum(legs))
     i, j = np.triu_indices(count, 2)
-    free = space.lines_free(points[i], points[j])
+    straight = np.linalg.norm(points[j] - points[i], axis=1)
+    saved = place[j] - place[i] - straight
+    chosen = np.argsort(-saved * rng.random(len(saved)), kind="stable")[:LINES]
+    chosen = chosen[saved[chosen] > GAIN * place[-1] / 3]
+    chosen = chosen[space.lines_free(points[i[chosen]], points[j[chosen]])]
     length = np.full((count, count), np.inf)
-    next_to = np.arange(count - 1)
-    length[next_to, next_to + 1] = np.linalg.norm(np.diff(points, axis=0), axis=1)
-    length[i[free], j[free]] = np.linalg.norm(points[j[free]] - points[i[free]], axis=1)
+    length[np.arange(count - 1), np.arange(1, count)] = legs
+    known = np.concatenate([np.flatnonzero(saved <= SAME * place[-1]), chosen])  # along one leg, or free
+    length[i[known], j[known]] = straight[known]
+    length += SAME * place[-1]  # of ways of one length the one with the fewest corners
     best, before = np.zeros(count), np.zeros(count, dtype=int)
     for k in range(1, count):
         total = best[:k] + length[:k, k]

@@ -48,9 +48,10 @@ def blend(points: Array, cuts: Array) -> tuple[Curve, Array]:
 
 
 def round_corners(points: Array, is_free: Callable[[Array], Array]) -> list[tuple[Curve, Array]]:
-    """Smooth paths along a way (k, n) of free lines, and the places of their corners; the robot stops between two paths.
+    """Smooth paths along a way (k, n) of free lines, and the places of their corners.
 
-    It stops at corners that cannot be rounded at all. `is_free` says of configurations (..., n) whether they are.
+    The robot stops between two paths: at corners that cannot be rounded at all. `is_free` says of configurations
+    (..., n) whether they are.
     """
     points = points[np.append(True, np.linalg.norm(np.diff(points, axis=0), axis=1) > SHORTEST)]
     directions = np.diff(points, axis=0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainrule.arguments import Array
-from chainrule.control.motions.curves import Curve, CurveExtremes, extremes
+from chainrule.control.motions.curves import Curve, CurveExtremes, extremes, quintic, replace_components
 from chainrule.control.motions.timing import LIMIT_TOLERANCE, Excess
 from chainrule.core.plausibility import degrees_hint
 from chainrule.errors import ShapeError
@@ -53,12 +53,13 @@ def describe_excess(robot: Mechanism, excess: Excess, duration: float, stretch: 
     )
 
 
-def swings_beyond(robot: Mechanism, curve: Curve) -> Array:
-    """The coordinates (nq,) that leave their limits somewhere on a curve of configurations."""
+def keep_within(robot: Mechanism, curve: Curve, when: Array, points: Array) -> Curve:
+    """The curve through points, its coordinates that leave their limits replaced by ones that stay between points."""
     reached = extremes(curve)
     coordinates = robot.model.layout.coordinates
     lower, upper = (np.array([getattr(c, side) for c in coordinates], float) for side in ("lower", "upper"))
-    return (lower - reached.low > _rounding(lower)) | (reached.high - upper > _rounding(upper))
+    beyond = (lower - reached.low > _rounding(lower)) | (reached.high - upper > _rounding(upper))
+    return replace_components(curve, quintic(when, points), beyond) if beyond.any() else curve
 
 
 def _rounding(bound: Array) -> Array:

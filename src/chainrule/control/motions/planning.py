@@ -8,13 +8,14 @@ import numpy as np
 
 from chainrule.arguments import MAX_POSITION, Array, flag, read_only, refuse_nonfinite
 from chainrule.calls import explains_arguments
-from chainrule.control.motions.curves import METHODS, Curve, legs, replace_components
+from chainrule.control.motions.around import clear_goals, plan_around, read_surroundings, refuse_touch
+from chainrule.control.motions.curves import METHODS, Curve, legs
 from chainrule.control.motions.limits import (
     MIN_LEG_LENGTH,
     describe_excess,
+    keep_within,
     refuse_endless,
     refuse_positions,
-    swings_beyond,
 )
 from chainrule.control.motions.pose_paths import through_poses
 from chainrule.control.motions.references import DrivenLoops, Reference
@@ -34,6 +35,7 @@ from chainrule.model import Quantity
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from chainrule.bodies.world import World
     from chainrule.core.mechanism import Mechanism
 
 OPEN_WAYPOINT = 1e-6
@@ -55,8 +57,16 @@ def plan(
     limits: bool = True,
     link: str | None = None,
     q0: ArrayLike | None = None,
+    world: World | None = None,
+    clearance: float | None = None,
+    seed: int = 0,
+    time_limit: float | None = None,
+    progress: bool | None = None,
 ) -> Reference:
     """A motion through configurations or through poses, at rest at both ends, within the robot's limits.
+
+    With a `world`, or a `clearance`, the robot's bodies keep clear of the world and of each other: straight or along a
+    spline where that is free, else around what is in the way, by a search.
 
     A coordinate goes straight from one number to the next, a continuous joint too. Where configurations have
     quaternions, every leg is a geodesic from rest to rest, by any method: the robot stops at each way-point. In closed
@@ -94,6 +104,15 @@ def plan(
         Whether the robot's own limits on positions and speeds are checked.
     link, q0
         For poses, the frame, the end-effector unless one is named; and a configuration near the beginning.
+    world
+        Obstacles. The motion is timed by "time_optimal"; the robot stops at way-points between which it has to go
+        around something. After way-points, `poses` are goals: one of the configurations that reach each is chosen.
+    clearance
+        The smallest distance of the robot's bodies from each other and from the world, in m; 0 where only a world is
+        given. Without both, nothing is looked at.
+    seed, time_limit, progress
+        The seed of the search; how long it may take, 10 s unless given; and whether a progress bar shows, on terminals
+        after a second unless given.
 
     Returns
     -------
@@ -109,12 +128,28 @@ def plan(
     True
     """
     known_robot(robot, "plan", masses=False)
-    if (waypoints is None) == (poses is None):
-        raise ShapeError("plan: give either way-points, which are configurations, or poses=...")
+    keeps_clear = world is not None or clearance is not None
+    if (waypoints is None) == (poses is None) and not (keeps_clear and waypoints is not None):
+        both = "" if keeps_clear else "; goals after way-points are for plans with a world=... or a clearance=..."
+        raise ShapeError(f"plan: give either way-points, which are configurations, or poses=...{both}")
     if poses is None and (link is not None or q0 is not None):
         raise ShapeError("plan: link and q0 belong to poses=...; way-points are configurations")
-    chosen = method if method is not None else "minimum_jerk" if poses is None else "time_optimal"
+    default = "minimum_jerk" if poses is None and not keeps_clear else "time_optimal"
+    chosen = default if method is None else method
     _refuse_other_method(chosen, jerk=jerk, torque=torque, velocities=velocities, times=times)
+    has_limits = flag(limits, "plan: limits")
+    if chosen == "time_optimal":
+        bounds = _bounds(robot, acceleration, jerk, torque, has_limits)
+    elif poses is not None or keeps_clear:
+        what = "poses are" if poses is not None else "a motion that keeps clear is"
+        raise ShapeError(f"plan: {what} timed by method='time_optimal', not by {chosen!r}")
+    if keeps_clear:
+        around = read_surroundings(world, clearance, seed, time_limit, progress)
+        if waypoints is not None and not isinstance(waypoints, FollowedPath):
+            goals = [] if poses is None else clear_goals(robot, poses, link, around)
+            points = _waypoints(robot, waypoints, 2 - bool(goals))
+            _refuse_repeats(points)
+            return plan_around(robot, [*points[:, None], *goals], around, bounds, limits=has_limits)
     if poses is not None:
         points, stops = through_poses(robot, poses, link, q0)
     elif isinstance(waypoints, FollowedPath):
@@ -122,12 +157,11 @@ def plan(
     else:
         points, stops = _waypoints(robot, waypoints), None
     if chosen == "time_optimal":
-        return _time_optimal(robot, points, stops, acceleration, jerk, torque, flag(limits, "plan: limits"))
-    if poses is not None:
-        raise ShapeError(f"plan: poses are timed by method='time_optimal', not by {chosen!r}")
+        motion = _time_optimal(robot, points, stops, bounds, has_limits)
+        return refuse_touch(robot, motion, around) if keeps_clear else motion
     if times is None and isinstance(waypoints, FollowedPath):
         times = waypoints.times
-    return _by_shape(robot, points, times, method, velocities, acceleration, flag(limits, "plan: limits"))
+    return _by_shape(robot, points, times, method, velocities, acceleration, has_limits)
 
 
 def _refuse_other_method(method: Any, **options: Any) -> None:
@@ -142,16 +176,10 @@ def _refuse_other_method(method: Any, **options: Any) -> None:
             raise ShapeError(f"plan: method='time_optimal' {verb} {name}=...; {to_do}")
 
 
-def _time_optimal(
-    robot: Mechanism,
-    points: Array,
-    stops: Array | None,
-    acceleration: ArrayLike | None,
-    jerk: ArrayLike | None,
-    torque: bool | None,
-    limits: bool,
-) -> Reference:
-    """The quickest motion along a spline through configurations; `stops` are the places of way-points among them."""
+def _bounds(
+    robot: Mechanism, acceleration: ArrayLike | None, jerk: ArrayLike | None, torque: bool | None, limits: bool
+) -> DofLimits:
+    """The limits of the quickest motion; refused for robots whose paths it does not know."""
     if robot.model.constraints:
         raise ShapeError(
             f"plan: robot {robot.name!r} has closed loops, along which method='time_optimal' knows no torques; give "
@@ -165,25 +193,29 @@ def _time_optimal(
     has_torques = has_moving_mass(robot) if torque is None else flag(torque, "plan: torque")
     unlimited = np.full(robot.nv, np.inf)
     driven = np.isin(np.arange(robot.nv), driven_velocities(robot))
-    bounds = DofLimits(
+    return DofLimits(
         robot.limits.velocity if limits else unlimited,
-        unlimited
-        if acceleration is None
-        else _per_dof(robot, acceleration, "acceleration", "rad/s^2 or m/s^2", "acceleration"),
+        _per_dof(robot, acceleration, "acceleration", "rad/s^2 or m/s^2", "acceleration"),
         np.where(driven, robot.limits.effort, np.inf) if has_torques else unlimited,
         _per_dof(robot, jerk, "jerk", "rad/s^3 or m/s^3"),
     )
-    for i in np.flatnonzero(np.abs(np.diff(points, axis=0)).max(axis=1) < MIN_LEG_LENGTH):
-        raise ShapeError(f"plan: way-points {i} and {i + 1} are the same; leave one out")
+
+
+def _time_optimal(robot: Mechanism, points: Array, stops: Array | None, bounds: DofLimits, limits: bool) -> Reference:
+    """The quickest motion along a spline through configurations; `stops` are the places of way-points among them."""
+    _refuse_repeats(points)
     path, places = geometric_path(points)
     if limits:
-        if (beyond := swings_beyond(robot, path)).any():
-            path = replace_components(path, METHODS["quintic"](places, points), beyond)
+        path = keep_within(robot, path, places, points)
         refuse_positions(robot, points, places, path)
     timed = time_path(robot, path, places, bounds)
     kept = np.arange(len(points)) if stops is None else stops
-    when = timed.times[kept]
-    return Reference(read_only(when), read_only(points[kept]), timed.curve, None)
+    return Reference(read_only(timed.times[kept]), read_only(points[kept]), timed.curve, None)
+
+
+def _refuse_repeats(points: Array) -> None:
+    for i in np.flatnonzero(np.abs(np.diff(points, axis=0)).max(axis=1, initial=0.0) < MIN_LEG_LENGTH):
+        raise ShapeError(f"plan: way-points {i} and {i + 1} are the same; leave one out")
 
 
 def _points_of(robot: Mechanism, path: FollowedPath) -> Array:
@@ -213,11 +245,7 @@ def _by_shape(
     displacements = difference(robot, points[:-1], points[1:])
     unlimited = np.full(robot.nv, np.inf)
     speed = robot.limits.velocity if limits else unlimited
-    rate = (
-        unlimited
-        if acceleration is None
-        else _per_dof(robot, acceleration, "acceleration", "rad/s^2 or m/s^2", "acceleration")
-    )
+    rate = _per_dof(robot, acceleration, "acceleration", "rad/s^2 or m/s^2", "acceleration")
     options: dict[str, Any] = {}
     if velocities is not None:
         options["velocities"] = _velocities(robot, velocities, len(points), method, timed=times is not None)
@@ -228,9 +256,7 @@ def _by_shape(
         if curved:
             return legs(method, when, displacements, **options)
         curve = METHODS[method](when, points, **options)
-        if named is None and limits and (beyond := swings_beyond(robot, curve)).any():
-            curve = replace_components(curve, METHODS["quintic"](when, points), beyond)
-        return curve
+        return keep_within(robot, curve, when, points) if named is None and limits else curve
 
     shortest = shortest_durations(method, displacements, speed, rate)
     if times is None:
@@ -260,12 +286,12 @@ def _by_shape(
     return Reference(read_only(when), read_only(points), curve, robot if curved else None, loops)
 
 
-def _waypoints(robot: Mechanism, waypoints: Any) -> Array:
-    known_robot(robot, "plan", masses=False)
+def _waypoints(robot: Mechanism, waypoints: Any, least: int = 2) -> Array:
     (points,) = read_state(robot, "plan", q=waypoints)
-    if points.ndim != 2 or len(points) < 2:
+    if points.ndim != 2 or len(points) < least:
+        number = "one configuration" if least == 1 else "two configurations"
         raise ShapeError(
-            f"plan: way-points must be at least two configurations, shape (k, {robot.nq}), got shape {points.shape}; "
+            f"plan: way-points must be at least {number}, shape (k, {robot.nq}), got shape {points.shape}; "
             "cr.hold(q) stays at one"
         )
     refuse_nonfinite(points, "plan: way-points")
@@ -297,10 +323,6 @@ def _velocities(robot: Mechanism, velocities: ArrayLike, count: int, method: str
         )
     refuse_nonfinite(v, "plan: velocities")
     return v
-
-
-def _accelerations(robot: Mechanism, acceleration: ArrayLike | None) -> Array:
-    return _per_dof(robot, acceleration, "acceleration", "rad/s^2 or m/s^2", "acceleration")
 
 
 def _per_dof(

@@ -1,0 +1,52 @@
+"""`chainrule plan` does what `cr.plan` does."""
+
+import json
+
+import numpy as np
+import pytest
+
+import chainrule as cr
+from cli.entry import run
+
+
+def test_a_motion_and_its_json(tmp_path):
+    words = ("panda", "--to", "panda_joint1=0.5", "--to", "0.5,-0.5,0,-2,0,1.8,0.5")
+    told = json.loads(run("plan", *words, "--json").stdout)
+    panda = cr.load("panda")
+    points = [panda.home(), panda.home() + 0.5 * np.eye(7)[0], [0.5, -0.5, 0, -2, 0, 1.8, 0.5]]
+    expected = cr.plan(panda, points)
+    assert told["duration"] == pytest.approx(expected.duration)
+    np.testing.assert_allclose(told["q"], points)
+    np.testing.assert_allclose(told["largest_velocity"], expected.peak.velocity)
+    saved = tmp_path / "motion.csv"
+    done = run("plan", *words, "--save", str(saved))
+    assert done.stdout.startswith(f"a motion of {expected.duration:.6g} s")
+    assert f"written: {saved}" in done.stderr.replace("\n", "")
+    assert len(saved.read_text().splitlines()) > 50
+
+
+def test_a_pose_that_keeps_clear_in_degrees():
+    words = ("--xyz", "0.5,0.2,0.4", "--rpy", "180,0,0", "--degrees", "--clearance", "0.01", "--json")
+    told = json.loads(run("plan", "panda", *words).stdout)
+    panda = cr.load("panda")
+    T = panda.pose(np.radians(told["q"][-1]))
+    np.testing.assert_allclose(T[:3, 3], [0.5, 0.2, 0.4], atol=1e-5)
+    assert panda.clearance(np.radians(told["q"])).min() >= 0.01
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "status"),
+    [
+        ((), "say where to", 2),
+        (("--xyz", "1,1,1"), "give --xyz and --rpy", 2),
+        (("--to", "home", "--link", "panda_link3"), "--link is the one", 2),
+        (("--to", "panda_joint1=0.1", "--time-limit", "3"), "--time-limit is for plans that keep clear", 2),
+        (("--to", "panda_joint1=9"), "--ignore-limits", 1),
+        (("--to", "panda_joint1=0.1", "--clearance", "0.5"), "--clearance", 1),
+        (("--xyz", "1.5,0.2,0.4", "--rpy", "3.14,0,0"), "pose 0 has no configuration", 1),
+    ],
+)
+def test_wrong_words_end_in_a_line(words, message, status):
+    done = run("plan", "panda", *words)
+    assert done.returncode == status
+    assert message in " ".join(done.stderr.split())
