@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from chainrule.robot.robot import Robot
 
 
+DIGITS = 12
+"""Decimals of saved positions: those of joints that stand still are all the same then."""
+
+
 @command(
     "chainrule plan panda --to 0.5,-0.5,0,-2,0,1.8,0.5",
     "chainrule plan panda --from home --to panda_joint1=0.5 --to panda_joint4=-1.5 --method time_optimal",
@@ -124,7 +128,7 @@ def plan(
     _print(robot, motion, degrees=degrees, as_json=as_json)
     if plot or save:
         sampled = motion.sample(dt)
-        recorded = Trajectory.from_samples(robot, sampled.t, sampled.q, smoothing=None)
+        recorded = Trajectory.from_samples(robot, sampled.t, sampled.q.round(DIGITS), smoothing=None)
         if plot:
             recorded.plot(plot)
         if save:

@@ -38,7 +38,7 @@ class Room(NamedTuple):
 
 
 def read_room(world: World | None, clearance: float | None, caller: str) -> Room | None:
-    """What is to be kept clear of; None where nothing is said of it."""
+    """The obstacles and the distance to keep; None where nothing is said of them."""
     if world is None and clearance is None:
         return None
     return Room(world, 0.0 if clearance is None else number(clearance, f"{caller}: clearance", "m"))

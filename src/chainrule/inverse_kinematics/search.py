@@ -191,7 +191,7 @@ class Search:
         return self._move(self.seeds.nearest_to_one(target[: self.problem.goal_size], 2), self.home)
 
     def solutions(self, targets: Array, near: Array | None, first: int, count: int) -> tuple[Array, Truths]:
-        """What is found from so many random starts of each row (count, rows, nq), and whether it is a solution."""
+        """Configurations from so many random starts of each row (count, rows, nq), and which are solutions."""
         starts = self.random_starts(targets, near, first, count)
         parameters = np.tile(self.parameters(targets), (count, 1))
         found = self._iterate(starts, parameters, self.max_iterations)

@@ -38,7 +38,7 @@ class FreeSpace:
     """How far a point of the robot moves at most for each unit of a coordinate (n,), in m/rad or m/m."""
 
     def motion(self, a: Array, b: Array) -> Array:
-        """How far a point of the robot moves at most on straight lines between configurations (...,), in m."""
+        """The farthest that a point of the robot moves on straight lines between configurations (...,), in m."""
         return np.asarray(np.abs(b - a) @ self.reach)
 
     def is_free(self, q: Array) -> Array:

@@ -53,7 +53,7 @@ def _clear(robot: Mechanism, world: World | None, clearance: float) -> Callable[
         return lambda q: clearance_of(robot, q, world)
     corner = (2**0.5 - 1) * max(float(body.shape.radius) for body in cylinders if isinstance(body.shape, Cylinder))
     turned = [
-        replace(world, bodies=tuple(_boxed(body, angle) for body in world))
+        replace(world, bodies=tuple(_box_around(body, angle) for body in world))
         for angle in np.pi / 8 * np.array([0, 2, 1, 3])
     ]
 
@@ -69,7 +69,7 @@ def _clear(robot: Mechanism, world: World | None, clearance: float) -> Callable[
     return clear
 
 
-def _boxed(body: CollisionBody, angle: float) -> CollisionBody:
+def _box_around(body: CollisionBody, angle: float) -> CollisionBody:
     """A box around a cylinder, turned about its axis; any other body as it is."""
     shape = body.shape
     if not isinstance(shape, Cylinder):
@@ -80,7 +80,7 @@ def _boxed(body: CollisionBody, angle: float) -> CollisionBody:
 
 
 def reach_of(robot: Mechanism) -> Array:
-    """How far a point of a robot's bodies moves at most for each unit of a coordinate (n,), in m/rad or m/m."""
+    """The farthest that a body's point moves for each unit of a coordinate (n,), in m/rad or m/m."""
     index = robot.model.index_of
     links = [index[body.link or ""] for body in bodies_of(robot)]
     corners = np.array([_corners(body.solid) for body in bodies_of(robot)])  # (bodies, 8, 3)

@@ -36,8 +36,8 @@ MAX_CONFIGURATIONS = 1_000_000
 """Configurations in the trees of a search, at most: memory."""
 
 
-class Surroundings(NamedTuple):
-    """What a plan keeps clear of, and how it is searched for."""
+class Avoidance(NamedTuple):
+    """A plan's request to keep clear: of what, how far, and how long to search."""
 
     world: World | None
     clearance: float
@@ -46,11 +46,11 @@ class Surroundings(NamedTuple):
     progress: bool | None
 
 
-def read_surroundings(world: Any, clearance: Any, seed: Any, time_limit: Any, progress: bool | None) -> Surroundings:
+def read_avoidance(world: Any, clearance: Any, seed: Any, time_limit: Any, progress: bool | None) -> Avoidance:
     """The options of `plan` about obstacles, checked."""
     if world is not None and not isinstance(world, World):
         raise ShapeError(f"plan: world must be a cr.World, got {type(world).__name__}")
-    return Surroundings(
+    return Avoidance(
         world,
         0.0 if clearance is None else number(clearance, "plan: clearance", "m"),
         whole_number(seed, "plan: seed"),
@@ -59,7 +59,7 @@ def read_surroundings(world: Any, clearance: Any, seed: Any, time_limit: Any, pr
     )
 
 
-def clear_goals(robot: Mechanism, poses: Any, link: str | None, around: Surroundings) -> list[Array]:
+def clear_goals(robot: Mechanism, poses: Any, link: str | None, around: Avoidance) -> list[Array]:
     """Free configurations (g, nq) that reach each of some poses, some of them for each."""
     T = rigid_transforms(poses, "plan: poses")
     goals = []
@@ -78,7 +78,7 @@ def clear_goals(robot: Mechanism, poses: Any, link: str | None, around: Surround
 
 
 def plan_around(
-    robot: Mechanism, stops: Sequence[Array], around: Surroundings, bounds: DofLimits, *, limits: bool
+    robot: Mechanism, stops: Sequence[Array], around: Avoidance, bounds: DofLimits, *, limits: bool
 ) -> Reference:
     """The quickest motion along a free path through stops, each a choice of configurations (g, n), the first of one."""
     space = free_space(robot, around.world, around.clearance)
@@ -117,7 +117,7 @@ def _along_ways(robot: Mechanism, ways: Sequence[Array], space: FreeSpace, bound
     return Reference(read_only(when), read_only([ways[0][0], *(way[-1] for way in ways)]), _join(pieces))
 
 
-def _search(space: FreeSpace, stops: Sequence[Array], around: Surroundings) -> list[Array]:
+def _search(space: FreeSpace, stops: Sequence[Array], around: Avoidance) -> list[Array]:
     """A short free way (k, n) from each stop to the next."""
     rng = np.random.default_rng(around.seed)
     begin = time.monotonic()
@@ -143,7 +143,7 @@ def _search(space: FreeSpace, stops: Sequence[Array], around: Surroundings) -> l
     return ways
 
 
-def describe_touch(robot: Mechanism, space: FreeSpace, around: Surroundings, q: Array) -> str:
+def describe_touch(robot: Mechanism, space: FreeSpace, around: Avoidance, q: Array) -> str:
     """The two bodies that are nearest at a configuration, and what is asked of them."""
     pair, distance = describe_nearest(robot, around.world, q)
     apart = f"{1e3 * distance:.3g} mm apart" if distance >= 0 else f"{-1e3 * distance:.3g} mm inside each other"
@@ -162,7 +162,7 @@ def _join(pieces: Sequence[Curve]) -> Curve:
     return scipy.interpolate.PPoly(np.concatenate(c, axis=1), np.append(np.concatenate(x), ends[-1]))
 
 
-def refuse_touch(robot: Mechanism, motion: Reference, around: Surroundings) -> Reference:
+def refuse_touch(robot: Mechanism, motion: Reference, around: Avoidance) -> Reference:
     """The motion, after a last look at many places in time."""
     space = free_space(robot, around.world, around.clearance)
     q, _, _ = motion(np.linspace(0.0, motion.duration, PLACES_ON_PATH))

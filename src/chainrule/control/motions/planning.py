@@ -8,7 +8,7 @@ import numpy as np
 
 from chainrule.arguments import MAX_POSITION, Array, flag, read_only, refuse_nonfinite
 from chainrule.calls import explains_arguments
-from chainrule.control.motions.around import clear_goals, plan_around, read_surroundings, refuse_touch
+from chainrule.control.motions.around import clear_goals, plan_around, read_avoidance, refuse_touch
 from chainrule.control.motions.curves import METHODS, Curve, legs
 from chainrule.control.motions.limits import (
     MIN_LEG_LENGTH,
@@ -144,7 +144,7 @@ def plan(
         what = "poses are" if poses is not None else "a motion that keeps clear is"
         raise ShapeError(f"plan: {what} timed by method='time_optimal', not by {chosen!r}")
     if keeps_clear:
-        around = read_surroundings(world, clearance, seed, time_limit, progress)
+        around = read_avoidance(world, clearance, seed, time_limit, progress)
         if waypoints is not None and not isinstance(waypoints, FollowedPath):
             goals = [] if poses is None else clear_goals(robot, poses, link, around)
             points = _waypoints(robot, waypoints, 2 - bool(goals))
