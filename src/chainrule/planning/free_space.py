@@ -12,8 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainrule.arguments import Array
+
+Truths = NDArray[np.bool_]
 
 RESOLUTION = 1e-3
 """The motion, in m, below which an interval is free if its middle is: a dip of the clearance inside is a thousand times
@@ -41,13 +44,13 @@ class FreeSpace:
         """The farthest that a point of the robot moves on straight lines between configurations (...,), in m."""
         return np.asarray(np.abs(b - a) @ self.reach)
 
-    def is_free(self, q: Array) -> Array:
+    def is_free(self, q: Array) -> Truths:
         """Whether configurations (..., n) are free, but for the tolerance."""
         return np.asarray(self.clear(q) >= self.clearance - TOLERANCE)
 
-    def lines_free(self, a: Array, b: Array) -> Array:
+    def lines_free(self, a: Array, b: Array) -> Truths:
         """Whether whole straight lines from free configurations a (m, n) to b are free: (m,)."""
-        return self.advance(a, b, whole=True) >= 1.0
+        return np.asarray(self.advance(a, b, whole=True) >= 1.0)
 
     def advance(self, a: Array, b: Array, *, whole: bool = False) -> Array:
         """The share of straight lines (m,), from free configurations a (m, n) towards b, that is free.

@@ -11,9 +11,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainrule.arguments import Array
 from chainrule.planning.free_space import FreeSpace
+
+Indices = NDArray[np.int64]
 
 FEWEST, MOST = 8, 128
 """Random configurations that pull a tree at once: few at first, when one of them may be enough."""
@@ -54,12 +57,12 @@ class Tree:
         """The configurations (count, n)."""
         return self._points[: self.count]
 
-    def nearest(self, q: Array) -> Array:
+    def nearest(self, q: Array) -> Indices:
         """The index of the configuration of the tree that is nearest to each of q (m, n)."""
         points = self.points
         return np.asarray(((points * points).sum(axis=1) - 2 * q @ points.T).argmin(axis=1))
 
-    def add(self, q: Array, parents: Array) -> Array:
+    def add(self, q: Array, parents: Indices) -> Indices:
         """The indices of new configurations."""
         end = self.count + len(q)
         if end > len(self._points):
@@ -71,7 +74,7 @@ class Tree:
         self.count = end
         return added
 
-    def extend(self, space: FreeSpace, q: Array) -> tuple[Array, Array]:
+    def extend(self, space: FreeSpace, q: Array) -> tuple[Indices, Indices]:
         """Grow towards q (m, n): the new configurations by index, and which of q they were grown towards."""
         near = self.nearest(q)
         start = self.points[near]

@@ -84,7 +84,8 @@ def plan_around(
     space = free_space(robot, around.world, around.clearance)
     if limits:
         every = np.concatenate(stops)
-        refuse_positions(robot, every, np.arange(len(every)), quintic(np.arange(len(every)), every))
+        places = np.arange(float(len(every)))
+        refuse_positions(robot, every, places, quintic(places, every))
     for k, stop in enumerate(stops):
         if not space.is_free(stop).any():
             raise ModelError(f"plan: at way-point {k}, {describe_touch(robot, space, around, stop[0])}")

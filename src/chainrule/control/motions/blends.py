@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainrule.arguments import Array
 from chainrule.control.motions.curves import Curve, quintic
+from chainrule.planning.free_space import Truths
 
 SHARES = 0.5 ** np.arange(8.0)
 """How much of the longest possible part of its legs a corner may cut off: the first that is free is taken."""
@@ -47,7 +49,7 @@ def blend(points: Array, cuts: Array) -> tuple[Curve, Array]:
     return quintic(np.array(s), np.array(knots), np.array(slopes)), np.append(corners, s[-1])
 
 
-def round_corners(points: Array, is_free: Callable[[Array], Array]) -> list[tuple[Curve, Array]]:
+def round_corners(points: Array, is_free: Callable[[Array], Truths]) -> list[tuple[Curve, Array]]:
     """Smooth paths along a way (k, n) of free lines, and the places of their corners.
 
     The robot stops between two paths: at corners that cannot be rounded at all. `is_free` says of configurations
@@ -81,7 +83,7 @@ def round_corners(points: Array, is_free: Callable[[Array], Array]) -> list[tupl
     return paths
 
 
-def _widest(points: Array, longest: Array, is_free: Callable[[Array], Array]) -> Array:
+def _widest(points: Array, longest: Array, is_free: Callable[[Array], Truths]) -> NDArray[np.int64]:
     """The first share of the longest cut at which each corner is free; as many as there are where none is."""
     if not len(longest):
         return np.zeros(0, dtype=int)
@@ -92,5 +94,5 @@ def _widest(points: Array, longest: Array, is_free: Callable[[Array], Array]) ->
     shape = np.einsum("wd,dkn->kwn", weights, np.stack([directions[:-1], directions[1:]]))
     cuts = longest[:, None] * SHARES
     q = points[1:-1, None, None] + cuts[:, :, None, None] * shape[:, None]
-    free = is_free(q).all(axis=-1)
-    return np.where(free.any(axis=1), free.argmax(axis=1), len(SHARES))
+    free = np.all(is_free(q), axis=-1)
+    return np.where(np.any(free, axis=1), np.argmax(free, axis=1), len(SHARES))

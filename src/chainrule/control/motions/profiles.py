@@ -25,7 +25,8 @@ def all_interval_rows(rows: HalfPlanes, grid: Array) -> tuple[Array, Array, Arra
     """The half planes of every interval: those at its start, and those at its end, where x is x + 2 ds u."""
     step = 2 * np.diff(grid)[:, None]
     A = np.concatenate([rows.A[:-1], rows.A[1:] + step * rows.B[1:]], axis=1)
-    return A, *(np.concatenate([part[:-1], part[1:]], axis=1) for part in (rows.B, rows.C))
+    B, C = (np.concatenate([part[:-1], part[1:]], axis=1) for part in (rows.B, rows.C))
+    return A, B, C
 
 
 def law_of_time(grid: Array, x: Array) -> Curve:

@@ -25,6 +25,7 @@ from chainrule.core.derived import remember
 from chainrule.dynamics.dynamics import inverse_dynamics
 from chainrule.errors import ModelError, ShapeError, quoted
 from chainrule.model import Dof, edits
+from chainrule.planning.free_space import Truths
 
 if TYPE_CHECKING:
     from chainrule.core.mechanism import Mechanism
@@ -352,7 +353,7 @@ def _backward(robot: Mechanism, lines: Lines, grid: Array) -> Array:
     bottom, bottom_slope = _bounds(rise < 0, start, slope, -np.inf)
     bottom_low, bottom_low_slope = _bounds(fall < 0, start_low, slope_low, -np.inf)
     from_rest = np.minimum(lines.high, top_low.min(axis=1)).tolist()
-    can_rest = ((lines.above >= 0).all(axis=1) & (lines.below <= 0).all(axis=1)).tolist()  # no x is too small then
+    can_rest = np.all(lines.above >= 0, axis=1) & np.all(lines.below <= 0, axis=1)  # no x is too small then
     least, most = np.minimum.reduce, np.maximum.reduce
     reach = np.zeros((len(grid), 2))
     low = high = 0.0
@@ -382,7 +383,7 @@ def _backward(robot: Mechanism, lines: Lines, grid: Array) -> Array:
     return reach
 
 
-def _bounds(which: Array, start: Array, slope: Array, nothing: float) -> tuple[Array, Array]:
+def _bounds(which: Truths, start: Array, slope: Array, nothing: float) -> tuple[Array, Array]:
     """The lines start + slope x of some rows, the others and one more bounding nothing."""
     padding = ((0, 0), (0, 1))
     return (
