@@ -38,6 +38,8 @@ def folder(tmp_path_factory):
     heading = ",".join(["t", *robot.joint_names])
     np.savetxt(place / "run.csv", np.column_stack([t, q]), delimiter=",", header=heading, comments="")
     cr.load("ur5").save(place / "arm.urdf")
+    box = '<collision><origin xyz="0.6 0.4 0.3"/><geometry><box size="0.1 0.1 0.1"/></geometry></collision>'
+    (place / "scene.urdf").write_text(f'<robot name="scene"><link name="world">{box}</link></robot>')
     (place / "motions").mkdir()
     robot.simulate(robot.home(), None, 0.01).save(place / "motions" / "fall.parquet")
     return place

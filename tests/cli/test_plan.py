@@ -34,6 +34,19 @@ def test_a_pose_that_keeps_clear_in_degrees():
     assert panda.clearance(np.radians(told["q"])).min() >= 0.01
 
 
+SCENE = """<robot name="scene"><link name="world">
+<collision><origin xyz="0.55 0 0.35"/><geometry><box size="0.3 0.02 0.7"/></geometry></collision></link></robot>"""
+
+
+def test_a_world_from_a_file(tmp_path):
+    file = tmp_path / "scene.urdf"
+    file.write_text(SCENE)
+    ends = ("--from", "-0.8,0.2,0,-1.8,0,1.57,0.78", "--to", "0.8,0.2,0,-1.8,0,1.57,0.78")
+    told = json.loads(run("plan", "panda", *ends, "--world", str(file), "--clearance", "0.01", "--json").stdout)
+    free = json.loads(run("plan", "panda", *ends, "--clearance", "0.01", "--json").stdout)
+    assert told["duration"] > 1.1 * free["duration"]
+
+
 @pytest.mark.parametrize(
     ("words", "message", "status"),
     [

@@ -36,6 +36,7 @@ from chainrule.cli.joints import (
 )
 from chainrule.control.motions import planning
 from chainrule.control.motions.curves import METHODS
+from chainrule.robot.library import load
 from chainrule.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ DIGITS = 12
     "chainrule plan panda --to 0.5,-0.5,0,-2,0,1.8,0.5",
     "chainrule plan panda --from home --to panda_joint1=0.5 --to panda_joint4=-1.5 --method time_optimal",
     "chainrule plan panda --xyz 0.5,0.2,0.4 --rpy 3.14,0,0 --clearance 0.01 --seed 1 --json",
+    "chainrule plan panda --to panda_joint1=0.5 --world scene.urdf --time-limit 20",
     "chainrule plan ur5 --to shoulder_pan_joint=90 --degrees --acceleration 2 --save motion.csv",
     keywords={
         "time_limit=...": "--time-limit",
@@ -66,7 +68,13 @@ DIGITS = 12
 @click.option("--xyz", type=Numbers(3), help="A pose to go to in the end: its position in m, with --rpy.")
 @click.option("--rpy", type=Numbers(3), help="Its roll, pitch and yaw.")
 @link_option
-@click.option("--clearance", type=float, metavar="M", help="The smallest distance of two bodies of the robot, in m.")
+@click.option("--world", "scene", metavar="FILE", help="Obstacles: the bodies of a URDF, SDF or MJCF file.")
+@click.option(
+    "--clearance",
+    type=float,
+    metavar="M",
+    help="The smallest distance of the robot from itself and from --world, in m.",
+)
 @click.option(
     "--method",
     type=OneOf("method", (*METHODS, "time_optimal")),
@@ -98,6 +106,7 @@ def plan(
     xyz: Array | None,
     rpy: Array | None,
     link: str | None,
+    scene: str | None,
     clearance: float | None,
     plot: str | None,
     save: str | None,
@@ -120,10 +129,11 @@ def plan(
         raise click.UsageError("say where to: --to for a configuration, --xyz and --rpy for a pose")
     elif link is not None:
         raise click.UsageError("--link is the one that --xyz and --rpy are for")
-    if clearance is None and options["time_limit"] is not None:
-        raise click.UsageError("--time-limit is for plans that keep clear: give --clearance")
+    if clearance is None and scene is None and options["time_limit"] is not None:
+        raise click.UsageError("--time-limit is for plans that keep clear: give --clearance or --world")
+    world = None if scene is None else load(scene).bodies.as_world()
     motion = planning.plan(
-        robot, np.stack(points), times=duration, limits=not ignore_limits, clearance=clearance, **options
+        robot, np.stack(points), times=duration, limits=not ignore_limits, world=world, clearance=clearance, **options
     )
     _print(robot, motion, degrees=degrees, as_json=as_json)
     if plot or save:
