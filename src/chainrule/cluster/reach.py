@@ -223,7 +223,9 @@ def reachability(
     for name in chosen:
         if name not in OPTIONS:
             raise UnknownNameError.of("option", name, OPTIONS, "reachability")
-    chosen["task"] = task or ("position" if volume.rotations is None else "pose")
+    if task is None:
+        task = "position" if volume.rotations is None else "pose"
+    chosen["task"] = task
     solver = Solver(robot, find_link(robot, link), {"restarts": DEFAULT_RESTARTS} | chosen)
     inverse_kinematics(robot, volume.block(0)[:1], link=solver.link, **{**solver.options, "restarts": 0})  # or refused
     blocks = -(-volume.targets // BLOCK_TARGETS)
