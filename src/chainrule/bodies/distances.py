@@ -94,7 +94,7 @@ def _by_kind(robot: Mechanism, name: str, q: Array, world: World, options: Mappi
         """The function of the robot alone, as (1, ...), and with each obstacle, (obstacles, ...)."""
         found = []
         for kind, (indices, rows) in world.by_kind.items():
-            numbers: Array = rows.astype(numbers_type).reshape(len(indices), *[1] * (q.ndim - 1), -1)
+            numbers: Any = rows.astype(numbers_type).reshape(len(indices), *[1] * (q.ndim - 1), -1)
             loads = Loads((), (numbers,), ("world",))
             found.append(evaluate(robot, function, loads, q=q[None], obstacles=kind, bodies=outer, **options))
         own = [evaluate(robot, function, q=q, obstacles="", **options)[None]] if table.pairs else []
