@@ -86,7 +86,7 @@ def _evaluate(
 
 def _by_kind(robot: Mechanism, name: str, q: Array, world: World, options: Mapping[str, Any]) -> Array:
     """A function among many obstacles: of those of each kind in one call, with a first dimension for them."""
-    table, numbers_type = _table(robot), np.float32 if q.dtype == np.float32 else np.float64
+    table, numbers_type = _table(robot), np.dtype(np.float32 if q.dtype == np.float32 else np.float64)
     outer = remember(robot, "outer body table", lambda: replace(table, pairs=()))
     in_order = np.argsort(np.concatenate([indices for indices, _ in world.by_kind.values()]))
 
@@ -94,7 +94,7 @@ def _by_kind(robot: Mechanism, name: str, q: Array, world: World, options: Mappi
         """The function of the robot alone, as (1, ...), and with each obstacle, (obstacles, ...)."""
         found = []
         for kind, (indices, rows) in world.by_kind.items():
-            numbers = rows.astype(numbers_type).reshape(len(indices), *[1] * (q.ndim - 1), -1)
+            numbers: Any = rows.astype(numbers_type).reshape(len(indices), *[1] * (q.ndim - 1), -1)
             loads = Loads((), (numbers,), ("world",))
             found.append(evaluate(robot, function, loads, q=q[None], obstacles=kind, bodies=outer, **options))
         own = [evaluate(robot, function, q=q, obstacles="", **options)[None]] if table.pairs else []
