@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -161,3 +164,22 @@ def test_every_bundled_robot_is_free_at_home(name):
     poses = kinematics.poses(robot.model, robot.home().tolist())
     solids = {b.name: b.solid.moved_by(poses[robot.model.index_of[b.link]]) for b in robot.bodies}
     assert all(separation(solids[a], solids[b]).distance > 0 for a, b in robot.bodies.pairs)
+
+
+@pytest.mark.peer
+def test_the_benchmark_agrees_with_coal(capsys):
+    pytest.importorskip("coal")
+    pytest.importorskip("pinocchio")
+    file = Path(__file__).parents[2] / "benchmarks" / "bodies.py"
+    spec = importlib.util.spec_from_file_location("bodies_benchmark", file)
+    benchmark = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
+    try:
+        benchmark.main(200, 1, False, None)
+    finally:
+        cr.set_threads(None)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(",")[0] for line in lines if "largest difference" in line] == [
+        "21 pairs of capsules", "59 balls"
+    ]  # fmt: skip
+    assert all(float(line.split("difference ")[1].split()[0]) < 1e-12 for line in lines if "largest difference" in line)

@@ -86,7 +86,7 @@ def _evaluate(
 
 def _by_kind(robot: Mechanism, name: str, q: Array, world: World, options: Mapping[str, Any]) -> Array:
     """A function among many obstacles: of those of each kind in one call, with a first dimension for them."""
-    table, numbers_type = _table(robot), np.float32 if q.dtype == np.float32 else np.float64
+    table, numbers_type = _table(robot), np.dtype(np.float32 if q.dtype == np.float32 else np.float64)
     outer = remember(robot, "outer body table", lambda: replace(table, pairs=()))
     in_order = np.argsort(np.concatenate([indices for indices, _ in world.by_kind.values()]))
 
