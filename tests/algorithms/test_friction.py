@@ -13,7 +13,7 @@ import chainrule as cr
 from chainrule.core.derived import fingerprint
 from chainrule.core.friction_function import FrictionFunction
 from chainrule.errors import FormatError, ModelError, ShapeError, UnknownNameError
-from chainrule.formats.urdf_losses import without_inexpressible
+from chainrule.formats.losses import without_inexpressible
 from chainrule.model import Dof
 from chainrule.robot.building import to_urdf
 from chainrule.spatial.scalar import where
