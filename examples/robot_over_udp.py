@@ -1,18 +1,24 @@
-"""A loop in Python that holds a robot on the network, and a Panda at 1 kHz to try it on, which a second process plays.
+"""A loop that holds a robot on the network, and a Panda at 1 kHz to try it on, which a second process plays.
 
-    python examples/robot_over_udp.py         time is counted in ticks: the robot waits for its answer
-    python examples/robot_over_udp.py real    time is that of the clock, for a minute: the robot waits for nobody
+    python examples/robot_over_udp.py              time is counted in ticks: the robot waits for its answer
+    python examples/robot_over_udp.py --real       time is that of the clock, for a minute: the robot waits for nobody
+    python examples/robot_over_udp.py --c          the loop is robot_over_udp.c, with the law and the observer exported
+    python examples/robot_over_udp.py --ticks N    so many ticks
 
 Packets take 1 to 3 ms each way, one in a hundred is lost, and joints are measured in steps of an encoder. A robot that
 hears nothing for 20 ms brakes by itself, as real ones do; a loop that hears nothing for 20 ms stops.
 """
 
+import argparse
 import heapq
+import os
 import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -127,6 +133,12 @@ def received(line, count):
         return
 
 
+def play(port, ticks, cut, real):
+    """Start the robot's process."""
+    words = [str(word) for word in ("serve", port, ticks, cut, int(real))]
+    return subprocess.Popen([sys.executable, __file__, *words], stdout=subprocess.PIPE, text=True)
+
+
 def hold(ticks, cut, real):
     """The loop's process, which starts the robot's: what the robot says in the end."""
     line = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -134,15 +146,14 @@ def hold(ticks, cut, real):
     holder = Holder()
     holder.answer(STATE.pack(0, *np.rint(cr.load("panda").home() / RESOLUTION).astype(int)))  # compiles
     holder = Holder()
-    words = [str(word) for word in ("serve", line.getsockname()[1], ticks, cut, int(real))]
-    robot = subprocess.Popen([sys.executable, __file__, *words], stdout=subprocess.PIPE, text=True)
+    robot = play(line.getsockname()[1], ticks, cut, real)
     while True:
         if real and holder.newest >= 0:
             line.settimeout(PATIENCE / RATE)
         try:
             packet, address = line.recvfrom(256)
         except TimeoutError:
-            print(f"no state for {PATIENCE} ms: the loop stops after tick {holder.newest}")
+            print(f"no state for {PATIENCE} ticks: the loop stops after tick {holder.newest}")
             break
         if not packet:
             break
@@ -150,11 +161,44 @@ def hold(ticks, cut, real):
     return robot.communicate()[0].strip()
 
 
+def compile_loop(folder):
+    """The loop of `robot_over_udp.c`, with the law and the observer of `Holder` as C."""
+    holder, program = Holder(), Path(folder) / "loop"
+    for name, part in (("law", holder.law), ("velocity", holder.velocity)):
+        cr.export(part, "c", Path(folder) / f"{name}.c", rate=RATE)
+    sources = [Path(__file__).with_suffix(".c"), Path(folder) / "law.c", Path(folder) / "velocity.c"]
+    numbers = [f"-DRESOLUTION={RESOLUTION!r}", f"-DPATIENCE={PATIENCE}"]
+    compiler = [os.environ.get("CC", "cc"), "-std=c99", "-O2", "-Wall", *numbers, f"-I{folder}"]
+    subprocess.run([*compiler, *sources, "-lm", "-o", program], check=True)
+    return program
+
+
+def hold_in_c(program, ticks, cut, real):
+    """The same with the loop as a program: what the robot says in the end."""
+    loop = subprocess.Popen([program, *["real"] * real], stdout=subprocess.PIPE, text=True)
+    robot = play(int(loop.stdout.readline()), ticks, cut, real)
+    said = robot.communicate()[0].strip()
+    print(loop.communicate()[0], end="")
+    return said
+
+
+def main(in_c, ticks, real):
+    """Hold the robot on a line that stays, and on one that is cut."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = compile_loop(folder) if in_c else None
+        for line, cut in (("the line is up:", ticks), ("the line is cut at half:", ticks // 2)):
+            print(f"{line:25}", hold_in_c(program, ticks, cut, real) if program else hold(ticks, cut, real))
+
+
 if __name__ == "__main__" and sys.argv[1:2] == ["serve"]:
     port, ticks, cut, real = map(int, sys.argv[2:])
     serve(port, ticks, cut, bool(real))
 elif __name__ == "__main__":
-    real = sys.argv[1:] == ["real"]
-    ticks = 60 * RATE if real else 2 * RATE
-    print("the line is up:     ", hold(ticks, ticks, real))
-    print("the line is cut at half:", hold(ticks, ticks // 2, real))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--c", action="store_true", help="the loop in C, with the exported law and observer")
+    parser.add_argument("--real", action="store_true", help="time is that of the clock")
+    parser.add_argument("--ticks", type=int, help="2,000, and 60,000 in real time, unless given")
+    options = parser.parse_args()
+    if options.ticks is not None and options.ticks < 1:
+        parser.error(f"--ticks must be positive, got {options.ticks}")
+    main(options.c, options.ticks or (60 * RATE if options.real else 2 * RATE), options.real)
