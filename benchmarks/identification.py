@@ -147,7 +147,7 @@ def speed(samples: int) -> dict[str, float]:
     )
     print(
         f"{total:,} samples of a Panda: {ours:.2f} s ({busy:.2f} s of processor time) and {peak:.2f} GB; Pinocchio "
-        f"with NumPy {theirs:.1f} s ({theirs / ours:.1f} times as long; {their_busy / busy:.1f} times the processor time); "
+        f"with NumPy {theirs:.1f} s ({theirs / ours:.1f} times as long, {their_busy / busy:.1f} times the processor); "
         f"error {np.mean(result.error / noise):.3f} of the noise"
     )
     return {
