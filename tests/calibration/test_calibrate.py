@@ -192,6 +192,21 @@ def test_chosen_postures_determine_more_than_random_ones():
     )
 
 
+def test_chosen_postures_keep_clear():
+    world = cr.World().half_space("wall", normal=(0, 1, 0), point=(0, -0.1, 0))
+    assert ARM.clearance(cr.choose_postures(ARM, ASKED, 8, link="probe"), world).min() < 0
+    chosen = cr.choose_postures(ARM, ASKED, 8, link="probe", world=world, clearance=0.01)
+    assert ARM.clearance(chosen, world).min() >= 0.01
+    mine = ARM.random_state(np.random.default_rng(1), (30,))
+    picked = cr.choose_postures(ARM, ASKED, 4, candidates=mine, link="probe", world=world)
+    assert ARM.clearance(picked, world).min() >= 0
+    assert all((row == mine).all(axis=1).any() for row in picked)
+    tank = cr.World().sphere("tank", radius=5.0)
+    refused(
+        lambda: cr.choose_postures(ARM, ASKED, 8, link="probe", world=tank), cr.ModelError, "none of the candidates"
+    )
+
+
 Q, POINTS = measured(20)
 POSES = BASE @ REAL.pose(Q, "probe")
 TURNED, NAN = POSES.copy(), POINTS.copy()

@@ -7,6 +7,7 @@ from refusals import refused
 
 import chainrule as cr
 from chainrule.identification.excitation import CRITERIA, SHAPES, ExcitationSearch, MotionBounds
+from chainrule.inverse_kinematics.keep_clear import Room
 
 ARM = cr.load("planar_3r").edit(joints={"*": {"lower": -2.0, "upper": 1.5, "velocity": 3.0, "effort": 60.0}})
 QUICK = {"harmonics": 4, "starts": 2, "acceleration": 12.0}
@@ -62,6 +63,36 @@ def test_the_motion_is_within_all_limits_and_better_than_random_ones():
     assert "condition number" in str(motion)
     again = cr.excite(ARM, 8.0, periods=2, **QUICK)
     assert_allclose(again(3.3), motion(3.3), atol=1e-9)
+
+
+POST = cr.World().sphere("post", radius=0.3, xyz=(0.0, -1.6, 0.0))
+
+
+def test_the_gradient_counts_what_is_too_near():
+    rng = np.random.default_rng(0)
+    bounds = MotionBounds(*np.outer([-2, 1.5, 3, 12, np.inf], np.ones(3)))
+    p = ExcitationSearch(ARM, bounds, 4.0, 4, "fourier", None, "condition", Room(POST, 1.5))
+    x, d = rng.normal(size=(2, p.size))
+    p.around = None
+    alone = p(x, 4)[0]
+    p.around = Room(POST, 1.5)
+    assert p(x, 4)[0] > alone + 0.1
+    h = 1e-6
+    assert p(x, 4)[1] @ d == pytest.approx((p(x + h * d, 4)[0] - p(x - h * d, 4)[0]) / (2 * h), rel=1e-4)
+
+
+def test_motions_keep_clear_of_a_world_and_of_the_robot_itself():
+    free = cr.excite(ARM, 4.0, **QUICK)
+    clear = cr.excite(ARM, 4.0, world=POST, clearance=0.05, **QUICK)
+    assert ARM.clearance(free.sample(1e-3).q, POST).min() < 0
+    assert ARM.clearance(clear.sample(1e-3).q, POST).min() >= 0.05 - 1e-4
+    assert clear.condition < min(c for c, _ in clear.random)
+    around = cr.World().sphere("tank", radius=3.0)
+    refused(
+        lambda: cr.excite(ARM, 4.0, world=around, **{**QUICK, "starts": 1, "harmonics": 2}),
+        cr.ModelError,
+        "'tank' come to",
+    )
 
 
 def test_the_determinant_grows_and_a_controller_follows_it():

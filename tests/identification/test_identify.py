@@ -9,7 +9,7 @@ import pytest
 
 import chainrule as cr
 from chainrule.identification.physical import nearest_physical
-from chainrule.identification.streamed import TriangularFactor
+from chainrule.identification.streamed import OrthogonalSums, TriangularFactor
 from chainrule.identification.unknowns import BASIS, UnknownBody, component, read_unknowns
 from chainrule.spatial.physical import is_physical
 
@@ -100,6 +100,24 @@ def test_factors_of_blocks_are_those_of_all_rows(rows):
         factor.add(A[start : start + 313])
     assert np.allclose(factor.R.T @ factor.R, A.T @ A)
     assert factor.rows == rows
+
+
+@pytest.mark.interpreted
+def test_sums_of_products_have_the_digits_of_qr_where_columns_are_nearly_dependent():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5003, 6)) * [1.0, 1e3, 1.0, 1e-4, 1.0, 0.0]
+    X[:, 4] = X[:, 0] + X[:, 2] + 1e-9 * rng.normal(size=len(X))  # the square of this is beyond float64
+    y = X @ [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] + 1e-3 * rng.normal(size=len(X))
+    sums = OrthogonalSums(np.linalg.qr(X[:1000], mode="r"))
+    for start in range(0, len(X), 313):
+        sums.total += sums.products(X[start : start + 313], y[start : start + 313])
+    F, R = sums.factor, np.linalg.qr(np.column_stack([X, y]), mode="r")
+    own, theirs = (np.linalg.svd(factor[:, :5], compute_uv=False) for factor in (F, R))
+    assert np.allclose(own, theirs, rtol=1e-6)
+    assert np.allclose(F[:, 5], 0)
+    assert np.allclose(
+        F[:, :5] @ np.linalg.lstsq(R[:, :5], R[:, 6])[0], F[:, :5] @ np.linalg.lstsq(F[:, :5], F[:, 6])[0]
+    )
 
 
 def test_parts_links_and_single_numbers_are_found_while_the_rest_stays():

@@ -8,18 +8,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainrule.arguments import Array, whole_number
+from chainrule.bodies.distances import clearance as clearance_of
 from chainrule.calibration.measurements import BASE, identifiable
 from chainrule.calibration.request import ALL, first_guess, request
 from chainrule.calls import explains_arguments
 from chainrule.core.mechanism import Mechanism
-from chainrule.errors import ShapeError
+from chainrule.errors import ModelError, ShapeError
+from chainrule.inverse_kinematics.keep_clear import Room, read_room
 from chainrule.kinematics.configurations import random_state
 from chainrule.kinematics.poses import pose
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from chainrule.bodies.world import World
+
 CANDIDATES = 500
+MAX_DRAWS = 20
+"""Times that as many candidates are drawn again where postures must be clear."""
 MAX_EXCHANGES = 10
 """Passes through the chosen postures in which each may be exchanged; few are needed."""
 PRIOR = 1e-6
@@ -35,6 +41,8 @@ def choose_postures(
     candidates: ArrayLike | None = None,
     link: str | None = None,
     task: str = "pose",
+    world: World | None = None,
+    clearance: float | None = None,
     seed: int = 0,
 ) -> Array:
     """Configurations (count, nq) in which measured poses tell these parameters best: D-optimal.
@@ -53,6 +61,9 @@ def choose_postures(
         random ones within the limits unless given.
     task
         What is measured: "pose", "position" or "orientation". Errors of 1 m and 1 rad count alike.
+    world, clearance
+        Obstacles, and the smallest distance in m of the robot's bodies from them and from each other, 0 where only a
+        world is given: candidates that are nearer are left out. The ways between postures are for `cr.plan`.
     seed
         Chooses the random candidates.
 
@@ -66,6 +77,9 @@ def choose_postures(
     rng = np.random.default_rng(whole_number(seed, "choose_postures: seed"))
     wanted = whole_number(count, "choose_postures: count", 1)
     given = random_state(robot, rng, (CANDIDATES,)) if candidates is None else candidates
+    around = read_room(world, clearance, "choose_postures")
+    if around is not None:
+        given = _clear_ones(robot, given, around, None if candidates is not None else rng)
     data, asked = request(robot, given, pose(robot, given, link), parameters, link, task, None)
     if wanted > len(data.q):
         raise ShapeError(
@@ -76,6 +90,23 @@ def choose_postures(
     J = J[..., columns]
     J = J / np.sqrt((J**2).sum(axis=(0, 1)) / len(J))
     return data.q[_best(J, wanted)]
+
+
+def _clear_ones(robot: Mechanism, given: ArrayLike, around: Room, rng: np.random.Generator | None) -> Array:
+    """The candidates that keep clear; with `rng` as many new ones as are missing."""
+    q = np.asarray(given, dtype=float)
+    clear = q[clearance_of(robot, q, around.world) >= around.clearance]
+    for _ in range(MAX_DRAWS if rng is not None else 0):
+        if len(clear) >= len(q):
+            break
+        more = random_state(robot, rng, (len(q),))
+        clear = np.concatenate([clear, more[clearance_of(robot, more, around.world) >= around.clearance]])[: len(q)]
+    if not len(clear):
+        raise ModelError(
+            f"choose_postures: none of the candidates keeps {1e3 * around.clearance:.3g} mm clear of the world and of "
+            "the robot itself; give other candidates=..., or a smaller clearance=..."
+        )
+    return clear
 
 
 def _best(J: Array, count: int) -> list[int]:

@@ -19,6 +19,7 @@ from chainrule.cli.console import (
     robot_options,
 )
 from chainrule.identification import excitation as library
+from chainrule.robot.library import load
 from chainrule.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -39,6 +40,13 @@ if TYPE_CHECKING:
 @click.option("--velocity", type=PositiveNumber("rad/s"), help="A limit besides the robot's own, in rad/s or m/s.")
 @click.option("--acceleration", type=PositiveNumber("rad/s^2"), help="A limit in rad/s^2 or m/s^2.")
 @click.option("--no-torque-limits", is_flag=True, help="Let torques exceed the joints' effort limits.")
+@click.option("--world", "scene", metavar="FILE", help="Obstacles: the bodies of a URDF, SDF or MJCF file.")
+@click.option(
+    "--clearance",
+    type=float,
+    metavar="M",
+    help="The smallest distance of the robot from itself and from --world, in m.",
+)
 @click.option("--starts", default=8, show_default=True, type=click.IntRange(1), help="Random motions to begin from.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Chooses them.")
 @click.option("--save", type=MOTION, help="A file for the motion: .npz, .csv or .parquet.")
@@ -46,11 +54,14 @@ if TYPE_CHECKING:
 @json_option
 @robot_options
 def excite(
-    robot: Robot, save: str | None, rate: float, no_torque_limits: bool, as_json: bool, **options: object
-) -> None:
+    robot: Robot, save: str | None, rate: float, no_torque_limits: bool, scene: str | None, as_json: bool,
+    **options: object,
+) -> None:  # fmt: skip
     """Find a periodic motion within limits that shows masses, inertias and friction best."""
+    world = None if scene is None else load(scene).bodies.as_world()
+    torque = False if no_torque_limits else None
     with progress("searching"):
-        motion = library.excite(robot, torque=False if no_torque_limits else None, **options)  # type: ignore[arg-type]
+        motion = library.excite(robot, torque=torque, world=world, **options)  # type: ignore[arg-type]
     if save:
         sampled = motion.sample(1 / rate)
         Trajectory.from_samples(robot, sampled.t, sampled.q, smoothing=None).save(save)

@@ -85,6 +85,8 @@ HALF = Option(False, lambda robot, value: flag(value, "half"))
 ORDER = Option("rpy", lambda robot, value: one_of(ORDERS, value, "order of angles"))
 JOINTS = Option(lambda robot, options: robot.joint_names, find_joints)
 PARTS = Option(regressor.PARTS, lambda robot, value: chosen_parts(value))
+ENTRIES = Option(None, lambda robot, value: value, is_public=False)
+"""Sums of entries of the regressor in its place, each as (row, column, factor) of its terms."""
 LOADS = Option((), _links, is_public=False)
 ONE_LOAD = Option(lambda robot, options: (find_link(robot),), _one_link, is_public=False)
 ROWS = Option(

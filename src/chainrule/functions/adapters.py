@@ -251,15 +251,15 @@ def torque_terms(model: Model, *arguments: Scalars, **options: Any) -> list[list
 
 
 def regressor(
-    model: Model, q: Scalars, qd: Scalars, qdd: Scalars, *, parts: Sequence[str], **loops: Any
+    model: Model, q: Scalars, qd: Scalars, qdd: Scalars, *, parts: Sequence[str], entries: Any = None, **loops: Any
 ) -> list[list[Scalar]]:
-    """The regressor, of the torques of driven joints where there are closed loops."""
+    """The regressor, of the torques of driven joints where there are closed loops; or sums of its entries, as a row."""
     Y = regression.regressor(model, q, qd, qdd, parts)
-    if not model.constraints:
-        return Y
-    unit = [[int(i == j) for j in range(model.nv)] for i in range(model.nv)]
-    P = [loop_dynamics.actuated_torque(model, q, e, **loops)[0] for e in unit]  # by columns: tau = P t
-    return [[dot(row, column) for column in transpose(Y)] for row in transpose(P)]
+    if model.constraints:
+        unit = [[int(i == j) for j in range(model.nv)] for i in range(model.nv)]
+        P = [loop_dynamics.actuated_torque(model, q, e, **loops)[0] for e in unit]  # by columns: tau = P t
+        Y = [[dot(row, column) for column in transpose(Y)] for row in transpose(P)]
+    return Y if entries is None else [[sum(w * Y[i][j] for i, j, w in terms) for terms in entries]]
 
 
 def terms_by_name(model: Model, options: Mapping[str, Any]) -> Callable[[Any], dict[str, Any]]:

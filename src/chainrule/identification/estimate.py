@@ -12,10 +12,10 @@ from scipy.optimize import minimize_scalar
 
 from chainrule.algorithms.regressor import axes
 from chainrule.arguments import Array
-from chainrule.compile.runtime.threads import run_all
+from chainrule.compile.runtime.threads import one_thread, run_all, threads
 from chainrule.errors import ShapeError, quoted
 from chainrule.identification.recordings import Recordings
-from chainrule.identification.streamed import RecordedSamples, TorqueEquations, TriangularFactor
+from chainrule.identification.streamed import OrthogonalSums, RecordedSamples, TorqueEquations, TriangularFactor, pieces
 from chainrule.identification.unknowns import Unknowns
 
 HUBER, TUKEY = 1.345, 4.685
@@ -69,13 +69,13 @@ class TorqueFit:
             rows, levels, speeds, torques = [], [], [], []
             for piece in self.pieces:
                 own = piece.at(piece.counts[:, velocity])
-                X, known = self.equations.rows(own)
+                A = self.equations.rows(own)[velocity]
                 at = {b: k for k, b in enumerate(self.equations.of_joint[velocity])}
-                rows.append(X[velocity][:, [at[b] for b in others]])
-                Y = self.equations.buffer[: len(own.q), velocity]
+                rows.append(A[:, [at[b] for b in others]])
+                Y = self.equations.with_stribeck(own)[:, velocity]
                 levels.append(np.stack([Y[:, a] + Y[:, c] for a, c in pairs], axis=-1))
                 speeds.append(own.qd[:, velocity])
-                torques.append(own.tau[:, velocity] - known[:, velocity])
+                torques.append(own.tau[:, velocity] - A[:, -1])
             A, level, speed, y = (np.concatenate(parts) for parts in (rows, levels, speeds, torques))
             Q = np.linalg.qr(A / np.maximum(np.linalg.norm(A, axis=0), 1e-300))[0]
 
@@ -102,16 +102,7 @@ class TorqueFit:
 
     def solve_sample(self) -> None:
         """Base parameters, gains, noise and outliers from the sample, until they no longer change."""
-        parts = [(piece, *self.equations.rows(piece)) for piece in self.pieces]
-        self.own = [
-            JointRows(
-                np.concatenate([X[k][piece.counts[:, k]] for piece, X, _ in parts]),
-                np.concatenate([known[piece.counts[:, k], k] for piece, _, known in parts]),
-                np.concatenate([piece.tau[piece.counts[:, k], k] for piece, _, _ in parts]),
-                np.concatenate([np.full(int(piece.counts[:, k].sum()), piece.motion) for piece, _, _ in parts]),
-            )
-            for k in range(self.nv)
-        ]
+        self.own = self._rows_of_sample()
         self.b = np.asarray(self.equations.B @ self.unknowns.nominal)
         for k in self.unknowns.gains:  # a first guess, from the robot's own numbers
             rows = self.own[k]
@@ -124,34 +115,50 @@ class TorqueFit:
             self.scale = np.maximum(self.scale, [LEAST_NOISE * rms(rows.tau) + 1e-300 for rows in self.own])
             curve = _linear if turn == 0 else _huber if turn < 6 else _tukey
             self.slope = np.array([_slope(curve(r / s)[1]) for r, s in zip(residuals, self.scale, strict=True)])
-            factors = []
-            for k, (rows, own, _) in enumerate(self.joints()):
-                factors.append(TriangularFactor(len(own) + (k in self.unknowns.gains) + 1))
-                factors[k].add(self._equations(k, rows.X, before[k], rows.tau, curve))
-            self._step(factors, self.scale * self.gains)
+            for k, (rows, _, _) in enumerate(self.joints()):
+                right = self._right_side(k, residuals[k], curve)
+                self.sums[k].total = self.sums[k].products(rows.A, right)
+            self._step(self.scale * self.gains)
             after = [rows.prediction(self.b[own], g) for rows, own, g in self.joints()]
             change = max(rms(x - y) / s for x, y, s in zip(before, after, self.scale, strict=True))
             if turn > 8 and change < CHANGE:
                 break
-        self.factors = [factor.R for factor in factors]
         self._describe_noise()
+
+    def _rows_of_sample(self) -> list[JointRows]:
+        """The equations of each joint in the sample, and sums that are made for rows like these."""
+        found: list[list[JointRows]] = [[] for _ in range(self.nv)]
+        for piece in self.pieces:
+            for k, A in enumerate(self.equations.rows(piece)):
+                counts = piece.counts[:, k]
+                found[k].append(JointRows(A[counts], piece.tau[counts, k], np.full(int(counts.sum()), piece.motion)))
+        own = [JointRows(*map(np.concatenate, zip(*parts, strict=True))) for parts in found]
+        self.sums = []
+        for rows in own:
+            factor = TriangularFactor(rows.A.shape[1])
+            factor.add(rows.A)
+            self.sums.append(OrthogonalSums(factor.R))
+        return own
 
     def joints(self) -> Iterator[tuple[JointRows, NDArray[np.intp], float]]:
         """Rows of the sample, base parameters and gain of each joint."""
         return zip(self.own, self.equations.of_joint, self.gains.tolist(), strict=True)
 
-    def _equations(self, k: int, X: Array, fitted: Array, tau: Array, curve: Curve) -> Array:
-        """Rows of one joint for a change of the estimate: X db - fitted dg = g noise psi(residual / noise) / psi'.
+    def _right_side(self, k: int, residual: Array, curve: Curve) -> Array:
+        """The right side of X db - fitted dg = g noise psi(residual / noise) / psi', for a change of the estimate.
 
         So outliers are drawn in, and the equations are those of all samples alike.
         """
-        psi = curve((tau - fitted) / self.scale[k])[0]
-        right = psi * (self.gains[k] * self.scale[k] / self.slope[k])
-        return np.column_stack([X, -fitted, right] if k in self.unknowns.gains else [X, right])
+        return curve(residual / self.scale[k])[0] * (self.gains[k] * self.scale[k] / self.slope[k])
 
-    def _step(self, factors: Sequence[TriangularFactor], noise: Array) -> None:
-        """Change the estimate as factors of the joints say."""
-        A, c = self._in_units_of_noise([factor.R for factor in factors], noise)
+    def _step(self, noise: Array) -> None:
+        """Change the estimate as the sums of the joints say."""
+        self.factors = []
+        for k, (sums, own) in enumerate(zip(self.sums, self.equations.of_joint, strict=True)):
+            X, known, right = np.split(sums.factor, [len(own), len(own) + 1], axis=1)
+            fitted = (X @ self.b[own, None] + known) / self.gains[k]
+            self.factors.append(np.hstack([X, -fitted, right] if k in self.unknowns.gains else [X, right]))
+        A, c = self._in_units_of_noise(self.factors, noise)
         whole = TriangularFactor(A.shape[1] + 1)
         whole.add(np.column_stack([A, c]))
         change = least_squares(whole.R[:, :-1], whole.R[:, -1])
@@ -194,31 +201,38 @@ class TorqueFit:
             return
         for _ in range(3):
             before = [rows.prediction(self.b[own], g) for rows, own, g in self.joints()]
-            factors = [
-                TriangularFactor(len(own) + (k in self.unknowns.gains) + 1)
-                for k, own in enumerate(self.equations.of_joint)
-            ]
+            for sums in self.sums:
+                sums.total[:] = 0.0
             for stretch in self.recordings.stretches():
-                for block in stretch.blocks():
-                    X, known = self.equations.rows(block)
-                    run_all([partial(self._add, factors[k], k, X[k], known[:, k], block) for k in range(self.nv)])
-            self._step(factors, self.effective)
-            self.factors = [factor.R for factor in factors]
+                blocks = list(stretch.blocks())
+                shares = [
+                    (blocks[i :: threads()], [np.zeros_like(sums.total) for sums in self.sums])
+                    for i in range(threads())
+                ]
+                run_all([partial(self._add, *share) for share in shares])
+                for _, totals in shares:
+                    for sums, total in zip(self.sums, totals, strict=True):
+                        sums.total += total
+            self._step(self.effective)
             after = [rows.prediction(self.b[own], g) for rows, own, g in self.joints()]
             if max(rms(x - y) / s for x, y, s in zip(before, after, self.scale, strict=True)) < CHANGE_OF_ALL:
                 break
 
-    def _add(self, factor: TriangularFactor, k: int, X: Array, known: Array, block: RecordedSamples) -> None:
-        """Add the equations of one joint in a block to its factor."""
-        factor.add(self._rows(k, X, known, block))
+    def _add(self, blocks: Sequence[RecordedSamples], totals: Sequence[Array]) -> None:
+        """Add what the equations of blocks add to the sums of each joint to totals of this thread's own."""
+        with one_thread():
+            for block in blocks:
+                for k, A in enumerate(self.equations.rows(block)):
+                    totals[k][:] += self.sums[k].products(*self._rows(k, A, block))
 
-    def _rows(self, k: int, X: Array, known: Array, block: RecordedSamples) -> Array:
-        """The equations of one joint in a block."""
+    def _rows(self, k: int, A: Array, block: RecordedSamples) -> tuple[Array, Array]:
+        """The columns and the right side of the equations of one joint in a block, zero where no torque counts."""
         counts = block.counts[:, k]
-        own = JointRows(X, known, block.tau[:, k], counts)
+        own = JointRows(A, block.tau[:, k], counts)
         predicted = own.prediction(self.b[self.equations.of_joint[k]], float(self.gains[k]))
-        rows = self._equations(k, X, predicted, own.tau, _tukey)
-        return rows if counts.all() else rows[counts]
+        right = self._right_side(k, own.tau - predicted, _tukey)
+        A[~counts], right[~counts] = 0.0, 0.0
+        return A, right
 
     def solve_with_instruments(self, tools: Recordings) -> None:
         """The estimate that Z^T (tau - X b) = 0 gives, Z being the columns X of motions without noise."""
@@ -232,13 +246,13 @@ class TorqueFit:
                     "give it at the same times, with instrument.resample(motion.t)"
                 )
             for block, clean in zip(stretch.blocks(), tool.blocks(), strict=True):
-                Z = self.equations.rows(clean)[0]
-                X, known = self.equations.rows(block)
+                Z = self.equations.rows(clean)
+                rows = self.equations.rows(block)
                 for k, own in enumerate(self.equations.of_joint):
-                    rows = self._rows(k, X[k], known[:, k], block)
-                    z, at, variance = Z[k][block.counts[:, k]], np.ix_(own, own), self.effective[k] ** 2
-                    ZX[at] += z.T @ rows[:, :-1] / variance
-                    Zy[own] += z.T @ rows[:, -1] / variance
+                    A, right = self._rows(k, rows[k], block)
+                    z, at, variance = Z[k][:, :-1] * block.counts[:, k, None], np.ix_(own, own), self.effective[k] ** 2
+                    ZX[at] += z.T @ A[:, :-1] / variance
+                    Zy[own] += z.T @ right / variance
                     ZZ[at] += z.T @ z / variance
         size = 1 / np.sqrt(np.maximum(np.diag(ZZ), 1e-300))
         scaled = ZX * np.outer(size, size)
@@ -272,14 +286,15 @@ Curve = Callable[[Array], tuple[Array, Array]]
 class JointRows(NamedTuple):
     """The equations of one joint: gain tau = known + X b, and the recording of each row."""
 
-    X: Array
-    known: Array
+    A: Array
+    """X, and known behind it."""
     tau: Array
     motion: NDArray[Any]
 
     def prediction(self, b: Array, gain: float) -> Array:
-        """The torques or currents that base parameters predict; by einsum, which leaves OpenBLAS's threads alone."""
-        return np.asarray((np.einsum("ij,j->i", self.X, b) + self.known) / gain)
+        """The torques or currents that base parameters predict, by pieces so small that OpenBLAS takes one thread."""
+        factors = np.append(b, 1.0) / gain
+        return np.concatenate([(piece @ factors).ravel() for piece in pieces(self.A)])
 
 
 def rms(x: Array) -> float:

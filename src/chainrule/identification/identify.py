@@ -253,10 +253,12 @@ def _errors(fit: TorqueFit, tested: Recordings, base: Array, gains: Array) -> tu
     count, all_of_them = np.zeros(fit.nv), np.zeros(fit.nv)
     pieces = fit.pieces if tested is fit.recordings else [b for s in tested.sample() for b in s.blocks()]
     for piece in pieces:
-        X, known = fit.equations.rows(piece)
+        rows = fit.equations.rows(piece)
         for k, own in enumerate(fit.equations.of_joint):
             counts = piece.counts[:, k]
-            predicted = {name: (X[k] @ b[own] + known[:, k]) / g[k] for name, (b, g) in candidates.items()}
+            predicted = {
+                name: (rows[k][:, :-1] @ b[own] + rows[k][:, -1]) / g[k] for name, (b, g) in candidates.items()
+            }
             is_in = counts & (np.abs(piece.tau[:, k] - predicted["identified"]) < TUKEY * fit.scale[k])
             is_in = counts if is_in.sum() < 0.5 * counts.sum() else is_in
             all_of_them[k] += counts.sum()
@@ -297,7 +299,8 @@ def _disagreement(fit: TorqueFit) -> list[str]:
     for k, (rows, own, gain) in enumerate(fit.joints()):
         for number in np.unique(rows.motion):
             chosen = rows.motion == number
-            X, y = rows.X[chosen], rows.tau[chosen] * gain - rows.known[chosen]
+            X, known = np.split(rows.A[chosen], [-1], axis=1)
+            y = rows.tau[chosen] * gain - known[:, 0]
             if len(y) < 5 * X.shape[1]:
                 continue
             together = y - X @ fit.b[own]

@@ -7,7 +7,6 @@ anew. Rows come in blocks, whose factors are stacked and factored again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from chainrule.algorithms.regressor import axes
 from chainrule.arguments import Array
+from chainrule.core.evaluation import evaluate
 from chainrule.identification.unknowns import Unknowns
 from chainrule.parameters.regressor import regressor
 from chainrule.parameters.vector import names
@@ -23,8 +23,11 @@ BLOCK = 1000
 """States whose regressor is in memory at once."""
 
 PIECE = 125
-"""Rows that are factored at once: so few that OpenBLAS does it in one thread. With several, on a machine that has other
-work, it was 20 to 300 times slower (two cores, 45 columns)."""
+"""Rows that are factored or multiplied at once: so few that OpenBLAS does it in one thread. With several, on a machine
+that has other work, it was 20 to 300 times slower (two cores, 45 columns)."""
+
+ROUNDING = 1e-13
+"""The share of the longest direction of a sample below which a direction is rounding."""
 
 STACKED = 16
 """Factors of blocks that are stacked before they are factored again."""
@@ -62,7 +65,7 @@ class TorqueEquations:
         self.speeds = dict(zip(unknowns.stribeck, speeds, strict=True))
         columns, self.B = unknowns.base
         self.matrix = unknowns.matrix[:, columns]
-        self.offsets = [unknowns.offset_of[x] for x in columns]
+        offsets = [unknowns.offset_of[x] for x in columns]
         robot = unknowns.robot
         q = np.random.default_rng(1).uniform(-1, 1, (20, robot.nq))
         for _, i in robot.model.quaternions:
@@ -71,30 +74,39 @@ class TorqueEquations:
         Y = regressor(robot, q, qd, qdd)
         acts = abs(unknowns.columns(Y)[..., list(columns)]).max(axis=0) > 0
         self.of_joint = [np.flatnonzero(row) for row in acts]
-        self.buffer = np.empty((BLOCK, robot.nv, len(unknowns.known)))
+        ends = np.cumsum([len(own) + 1 for own in self.of_joint]).tolist()
+        self.slices = [slice(end - len(own) - 1, end) for end, own in zip(ends, self.of_joint, strict=True)]
+        columns_of = [
+            (k, column) for k, own in enumerate(self.of_joint) for column in (*self.matrix[:, own].T, unknowns.known)
+        ]
+        self.entries = tuple(
+            tuple((k, int(p), float(column[p])) for p in np.flatnonzero(column)) for k, column in columns_of
+        )
+        self.ones = [
+            self.slices[k].start + i
+            for k, own in enumerate(self.of_joint)
+            for i, b in enumerate(own)
+            if offsets[b] == k
+        ]
 
-    @cached_property
-    def _picked(self) -> list[Array | None]:
-        """Of each joint the columns of the regressor that are taken as they are; None where they are combined."""
-        is_unit = ((self.matrix != 0).sum(axis=0) == 1) & (self.matrix.max(axis=0, initial=0) == 1)
-        first = self.matrix.argmax(axis=0)
-        return [first[own] if is_unit[own].all() else None for own in self.of_joint]
+    def rows(self, block: RecordedSamples) -> list[Array]:
+        """The columns X of each joint for a block, and behind them the torques of what is known (T, columns + 1)."""
+        robot, state = self.unknowns.robot, {"q": block.q, "qd": block.qd, "qdd": block.qdd}
+        if self.speeds:
+            Y = self.with_stribeck(block)
+            every = np.column_stack([*self.matrix.T, self.unknowns.known])
+            rows = np.concatenate([Y[:, k] @ every[:, [*own, -1]] for k, own in enumerate(self.of_joint)], axis=-1)
+        else:
+            rows = evaluate(robot, "parameters.regressor", **state, entries=self.entries)[:, 0]
+        rows[:, self.ones] = 1.0
+        return [rows[:, place] for place in self.slices]
 
-    def rows(self, block: RecordedSamples, joints: Sequence[int] | None = None) -> tuple[list[Array], Array]:
-        """X of each joint (T, columns) for a block, and the torques (T, nv) of what is known."""
-        unknowns = self.unknowns
-        Y = self.buffer[: len(block.q)]
-        regressor(unknowns.robot, block.q, block.qd, block.qdd, out=Y)
+    def with_stribeck(self, block: RecordedSamples) -> Array:
+        """The regressor for a block, with the Stribeck speeds of now."""
+        Y = regressor(self.unknowns.robot, block.q, block.qd, block.qdd)
         for velocity, speed in self.speeds.items():
             self.put_stribeck(Y, velocity, speed, block.qd)
-        X = []
-        for k, own in enumerate(self.of_joint):
-            picked = self._picked[k]
-            rows = Y[:, k] @ self.matrix[:, own] if picked is None else Y[:, k, picked]
-            rows[:, [self.offsets[b] == k for b in own]] = 1.0
-            X.append(rows)
-        known = Y @ unknowns.known if unknowns.known.any() else np.zeros(block.qd.shape)
-        return X, known
+        return Y
 
     def put_stribeck(self, Y: Array, velocity: int, speed: float, qd: Array) -> None:
         """Put the columns of dry friction for another Stribeck speed into a regressor, those of one velocity."""
@@ -110,6 +122,47 @@ class TorqueEquations:
         places = {name: i for i, name in enumerate(names(robot))}
         pairs = [(f"{owner}.coulomb{way}", f"{owner}.static{way}") for way in ("", "_negative")]
         return [(places[a], places[b]) for a, b in pairs if b in places]
+
+
+class OrthogonalSums:
+    """The factor of many rows [A r] by sums of products, which are faster than QR, to QR's digits.
+
+    A sample has told the factor of A before. With T A's columns are nearly orthonormal, Z = A T, so that Z^T Z loses
+    nothing; a direction that the sample hardly shows is made as long as the others, but not one that is rounding.
+    """
+
+    def __init__(self, sample: Array) -> None:
+        size = np.linalg.norm(sample, axis=0)
+        size[size == 0] = 1.0
+        _, s, V = np.linalg.svd(sample / size)
+        s = np.maximum(s, ROUNDING * s[0]) if s[0] else s + 1.0
+        self.to, self.back = (V.T / s) / size[:, None], s[:, None] * V * size
+        self.total = np.zeros((len(s) + 1, len(s) + 1))
+
+    def products(self, A: Array, r: Array) -> Array:
+        """The sums of products of more rows: what they add to `total`."""
+        total = np.zeros_like(self.total)
+        for columns, right in zip(pieces(A), pieces(r[:, None]), strict=True):
+            Z = np.empty((*columns.shape[:2], len(total)))
+            np.matmul(columns, self.to, out=Z[..., :-1])
+            Z[..., -1:] = right
+            total += (np.swapaxes(Z, -1, -2) @ Z).sum(axis=0)
+        return total
+
+    @property
+    def factor(self) -> Array:
+        """F with F^T F the sum for rows [A r]."""
+        size = np.sqrt(np.diag(self.total))
+        size[size == 0] = 1.0
+        w, V = np.linalg.eigh(self.total / np.outer(size, size))
+        F = np.sqrt(np.maximum(w, 0.0))[:, None] * V.T * size
+        return np.column_stack([F[:, :-1] @ self.back, F[:, -1]])
+
+
+def pieces(rows: Array) -> tuple[Array, Array]:
+    """Rows (T, w) in pieces (k, PIECE, w), and the rest as one (1, T - k PIECE, w)."""
+    k = len(rows) // PIECE
+    return rows[: k * PIECE].reshape(k, PIECE, rows.shape[1]), rows[None, k * PIECE :]
 
 
 class TriangularFactor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from chainrule.algorithms import regressor as algorithm
 from chainrule.arguments import Array, real_array
 from chainrule.core.declaration import BY_ALGORITHM, function
 from chainrule.core.mechanism import Mechanism
-from chainrule.core.options import DRIVEN, PARTS, chosen_parts
+from chainrule.core.options import DRIVEN, ENTRIES, PARTS, chosen_parts
 from chainrule.display.text import Shown, Table
 from chainrule.errors import ShapeError
 from chainrule.functions import adapters
@@ -29,17 +29,22 @@ RANK_TOLERANCE = 1e-8
 """What is left of a column of length one, if it is a combination of others up to rounding."""
 
 
-def _count(model: Model, options: Mapping[str, Sequence[str]]) -> int:
-    """The number of parameters of the parts that the option `parts` names."""
-    return len(algorithm.parameters(model, options["parts"]))
+def _count(model: Model, options: Mapping[str, Any]) -> int:
+    """The number of parameters of the parts that the option `parts` names, or of sums of entries."""
+    entries = options.get("entries")
+    return len(algorithm.parameters(model, options["parts"]) if entries is None else entries)
+
+
+def _rows(model: Model, options: Mapping[str, Any]) -> int:
+    return model.nv if options.get("entries") is None else 1
 
 
 @function(
     adapters.regressor,
     subject="parameters",
     takes=(Q, QD, QDD),
-    gives=(lambda model, options: model.nv, _count),
-    options={"parts": PARTS},
+    gives=(_rows, _count),
+    options={"parts": PARTS, "entries": ENTRIES},
     needs=Needs.NOTHING,
     cost=per_pair(10),
     whole=True,
