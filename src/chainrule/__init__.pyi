@@ -12,6 +12,7 @@ from chainrule.cluster.datasets import dataset as dataset
 from chainrule.cluster.monte_carlo import MonteCarlo as MonteCarlo
 from chainrule.cluster.monte_carlo import monte_carlo as monte_carlo
 from chainrule.compile.runtime.threads import set_threads as set_threads
+from chainrule.control.keep_clear import KeepClear as KeepClear
 from chainrule.control.laws.compensated import Compensated as Compensated
 from chainrule.control.laws.controller import Controller as Controller
 from chainrule.control.laws.elastic_joints import ElasticComputedTorque as ElasticComputedTorque
