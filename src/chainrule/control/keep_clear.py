@@ -130,7 +130,7 @@ class KeepClear:
         if (A @ free <= b).all():
             return free
         J = jacobian_rows(self.robot, state, self.link, self.task, self.frame)
-        L = np.linalg.cholesky(J.T @ J + self.damping**2 * np.eye(self.robot.nv))
+        L: Array = np.linalg.cholesky(J.T @ J + self.damping**2 * np.eye(self.robot.nv))
         for bounds in (b, np.maximum(b, 0.0)):  # qd = 0 is within the second
             qd = _nearest_within(L, free, A, bounds)
             if qd is not None:
