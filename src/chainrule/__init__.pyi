@@ -83,6 +83,7 @@ from chainrule.simulation.integrators import SemiImplicitEuler as SemiImplicitEu
 from chainrule.simulation.sampled import Sampled as Sampled
 from chainrule.simulation.simulation import Simulation as Simulation
 from chainrule.simulation.sources import Samples as Samples
+from chainrule.simulation.touch import Touch as Touch
 from chainrule.simulation.traceable import traceable as traceable
 from chainrule.simulation.trajectory import Trajectory as Trajectory
 from chainrule.statistics.statistics import Statistics as Statistics
