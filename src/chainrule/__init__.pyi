@@ -12,6 +12,7 @@ from chainrule.cluster.datasets import dataset as dataset
 from chainrule.cluster.monte_carlo import MonteCarlo as MonteCarlo
 from chainrule.cluster.monte_carlo import monte_carlo as monte_carlo
 from chainrule.compile.runtime.threads import set_threads as set_threads
+from chainrule.control.keep_clear import KeepClear as KeepClear
 from chainrule.control.laws.compensated import Compensated as Compensated
 from chainrule.control.laws.controller import Controller as Controller
 from chainrule.control.laws.elastic_joints import ElasticComputedTorque as ElasticComputedTorque
@@ -82,6 +83,7 @@ from chainrule.simulation.integrators import SemiImplicitEuler as SemiImplicitEu
 from chainrule.simulation.sampled import Sampled as Sampled
 from chainrule.simulation.simulation import Simulation as Simulation
 from chainrule.simulation.sources import Samples as Samples
+from chainrule.simulation.touch import Touch as Touch
 from chainrule.simulation.traceable import traceable as traceable
 from chainrule.simulation.trajectory import Trajectory as Trajectory
 from chainrule.statistics.statistics import Statistics as Statistics

@@ -172,6 +172,71 @@ def test_a_search_without_a_way_ends_with_what_it_reached():
         cr.plan(closed, [[0, 0.1], [3.0, 0.1]], world=bar, time_limit=0.5, torque=False, acceleration=1.0)
 
 
+LOW = TABLE.box("wall", size=(0.3, 0.02, 0.5), xyz=(0.55, 0, 0.25))
+
+
+def beside_low(side):
+    T = PANDA.pose(PANDA.home())
+    T[:3, 3] = 0.5, 0.3 * side, 0.3
+    return T
+
+
+@pytest.fixture(scope="module")
+def ends():
+    found = PANDA.inverse_kinematics(
+        np.array([beside_low(-1), beside_low(1)]), PANDA.home(), world=LOW, clearance=CLEARANCE
+    )
+    assert found.success.all()
+    return found.q
+
+
+@pytest.mark.parametrize("tilt", [0.2, 0.03])
+def test_an_axis_stays_upright_on_the_way(ends, tilt):
+    motion = cr.plan(PANDA, ends, world=LOW, clearance=CLEARANCE, upright=(0, 0, 2), tilt=tilt)
+    axis = PANDA.pose(check(motion, LOW))[:, :3, 2]
+    assert np.arccos((axis @ axis[0]).clip(-1, 1)).max() <= tilt + 1e-4
+    assert np.allclose(motion.waypoints, ends)
+
+
+def test_without_the_demand_the_axis_tilts(ends):
+    axis = PANDA.pose(check(cr.plan(PANDA, ends, world=LOW, clearance=CLEARANCE), LOW))[:, :3, 2]
+    assert np.arccos((axis @ axis[0]).clip(-1, 1)).max() > 0.2
+
+
+def test_a_goal_pose_is_reached_upright(ends):
+    motion = cr.plan(PANDA, ends[:1], poses=[beside_low(1)], world=LOW, clearance=CLEARANCE, upright=(0, 0, 1))
+    T = PANDA.pose(check(motion, LOW))
+    assert np.arccos((T[:, :3, 2] @ T[0, :3, 2]).clip(-1, 1)).max() <= 0.1 + 1e-4
+    assert np.allclose(T[-1], beside_low(1), atol=1e-5)
+
+
+def test_demands_that_cannot_be_met_are_refused(ends):
+    tilted = ends[1] + np.array([0, 0, 0, 0, 0, 0.5, 0])
+    with pytest.raises(cr.ModelError, match=r"way-point 1, the upright axis of '\w+' is 0\.5 rad from its direction"):
+        cr.plan(PANDA, [ends[0], tilted], world=LOW, upright=(0, 0, 1))
+    with pytest.raises(cr.ShapeError, match="upright is for plans with a world"):
+        cr.plan(PANDA, ends, upright=(0, 0, 1))
+    with pytest.raises(cr.ShapeError, match="upright must not be zero"):
+        cr.plan(PANDA, ends, world=LOW, upright=(0, 0, 0))
+    with pytest.raises(cr.ShapeError, match="tilt"):
+        cr.plan(PANDA, ends, world=LOW, upright=(0, 0, 1), tilt=-1)
+
+
+def test_what_the_robot_holds_keeps_clear_too(ends):
+    tip = beside_low(-1)[:3, 3]
+    world = LOW.box("stick", size=(0.03, 0.03, 0.2), xyz=(tip[0], tip[1], tip[2] - 0.12))
+    holding, rest = PANDA.bodies.hold(world, "stick", ends[0])
+    empty = cr.plan(PANDA, ends, world=rest, clearance=CLEARANCE)
+    q, _, _ = empty(np.linspace(0.0, empty.duration, 2000))
+    assert holding.clearance(q, rest).min() < 0.0  # the stick would hit the wall
+    motion = cr.plan(holding, ends, world=rest, clearance=CLEARANCE, upright=(0, 0, 1))
+    q = check(motion, rest)
+    assert holding.clearance(q, rest).min() >= CLEARANCE - 2e-6
+    free, after = holding.bodies.put_down(rest, "stick", q[-1])
+    assert len(free.bodies) == len(PANDA.bodies)
+    assert abs(list(after["stick"].origin.translation)[1] - 0.3) < 0.03
+
+
 def test_robots_that_it_does_not_know_are_refused():
     with pytest.raises(cr.ShapeError, match="closed loops"):
         cr.plan(cr.load("four_bar"), [cr.load("four_bar").home()] * 2, world=WORLD)

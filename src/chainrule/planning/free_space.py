@@ -21,6 +21,8 @@ Truths = NDArray[np.bool_]
 RESOLUTION = 1e-3
 """The motion, in m, below which an interval is free if its middle is: a dip of the clearance inside is a thousand times
 smaller."""
+STRIDE = 0.2
+"""The motion, in m, after which a line is brought back to where a demand on poses is met."""
 FIRST_INTERVAL = 0.6
 """The motion, in m, of the intervals that a line is looked at in first."""
 TOLERANCE = 1e-6
@@ -39,6 +41,15 @@ class FreeSpace:
     """Random configurations (count, n) within the limits, free or not."""
     reach: Array
     """How far a point of the robot moves at most for each unit of a coordinate (n,), in m/rad or m/m."""
+    project: Callable[[Array], Array] | None = None
+    """Configurations (m, n) near to others that meet a demand which few random ones meet; None where there is none."""
+
+    def stride(self, a: Array, b: Array) -> Array:
+        """The next configurations from a (m, n) towards b: b, or a stride of the way where a demand is to be met."""
+        if self.project is None:
+            return b
+        share = STRIDE / np.maximum(self.motion(a, b), STRIDE)
+        return np.where(share[:, None] < 1.0, self.project(a + share[:, None] * (b - a)), b)
 
     def motion(self, a: Array, b: Array) -> Array:
         """The farthest that a point of the robot moves on straight lines between configurations (...,), in m."""

@@ -19,6 +19,7 @@ from chainrule.kinematics.configurations import random_state
 from chainrule.kinematics.poses import poses
 from chainrule.model.geometry import Box, Cylinder
 from chainrule.planning.free_space import FreeSpace
+from chainrule.planning.upright import Upright
 from chainrule.spatial import Transform, Vector
 
 if TYPE_CHECKING:
@@ -32,13 +33,23 @@ MARGIN = 1.2
 STEP = 1e-6
 
 
-def free_space(robot: Mechanism, world: World | None, clearance: float) -> FreeSpace:
-    """The free configurations of a robot without quaternions."""
+def free_space(robot: Mechanism, world: World | None, clearance: float, upright: Upright | None = None) -> FreeSpace:
+    """The free configurations of a robot without quaternions; with `upright`, those in which an axis is so."""
+    clear = _clear(robot, world, clearance)
+    reach = remember(robot, "reach of bodies", lambda: reach_of(robot))
+
+    def sample(rng: np.random.Generator, count: int) -> Array:
+        return random_state(robot, rng, (count,))
+
+    if upright is None:
+        return FreeSpace(clear, clearance, sample, reach)
+    demand = upright
     return FreeSpace(
-        _clear(robot, world, clearance),
+        lambda q: np.minimum(clear(q), clearance + demand.room(q)),
         clearance,
-        lambda rng, count: random_state(robot, rng, (count,)),
-        remember(robot, "reach of bodies", lambda: reach_of(robot)),
+        lambda rng, count: demand.project(sample(rng, count)),
+        np.maximum(reach, MARGIN * demand.reach(sample(np.random.default_rng(0), SAMPLES))),
+        demand.project,
     )
 
 

@@ -22,10 +22,12 @@ FEWEST, MOST = 8, 128
 """Random configurations that pull a tree at once: few at first, when one of them may be enough."""
 SHORTEST = 0.01
 """The motion, in m, below which a line adds nothing to a tree."""
-
-
+MOST_STRIDES = 100
+"""Strides towards one configuration, at most."""
 MAX_ROUNDS = 12
 """Rounds of shortcuts, at most."""
+RELAXATIONS = 40
+"""Times that the corners between strides are moved, in a round."""
 GAIN = 0.01
 """The share of the length that a further round of shortcuts must gain."""
 LINES = 80
@@ -77,12 +79,22 @@ class Tree:
     def extend(self, space: FreeSpace, q: Array) -> tuple[Indices, Indices]:
         """Grow towards q (m, n): the new configurations by index, and which of q they were grown towards."""
         near = self.nearest(q)
-        start = self.points[near]
-        share = space.advance(start, q)
-        reached = start + share[:, None] * (q - start)
-        reached[share >= 1.0] = q[share >= 1.0]
-        grown = np.flatnonzero((share >= 1.0) | (space.motion(start, reached) > SHORTEST))
-        return self.add(reached[grown], near[grown]), grown
+        last, rows = near.copy(), np.arange(len(q))
+        for _ in range(MOST_STRIDES):
+            start, goal = self.points[last[rows]], q[rows]
+            end = space.stride(start, goal)
+            share = space.advance(start, end)
+            reached = start + share[:, None] * (end - start)
+            reached[share >= 1.0] = end[share >= 1.0]
+            there = (reached == goal).all(axis=1)
+            nearer = space.motion(reached, goal) < space.motion(start, goal) - SHORTEST
+            grown = there | (nearer & (space.motion(start, reached) > SHORTEST))
+            last[rows[grown]] = self.add(reached[grown], last[rows[grown]])
+            rows = rows[grown & ~there & (share >= 1.0)]
+            if not len(rows):
+                break
+        moved = np.flatnonzero(last != near)
+        return last[moved], moved
 
     def way(self, index: int) -> Array:
         """The configurations from a root to one of the tree."""
@@ -137,8 +149,28 @@ def shorten(space: FreeSpace, points: Array, rng: np.random.Generator) -> Array:
         if len(points) == 2 or idle == 2:
             break
         before = _length(points)
+        points = _relax(space, points)
         points = _shortest(space, points if attempt == 0 else _densify(points, rng), rng)
         idle = idle + 1 if _length(points) > (1 - GAIN) * before else 0
+    return points
+
+
+def _relax(space: FreeSpace, points: Array) -> Array:
+    """The corners between strides moved to the middle of their neighbours, where a demand is met and lines are free."""
+    if space.project is None:
+        return points
+    points = points.copy()
+    for k in range(RELAXATIONS):
+        i = np.arange(1 + k % 2, len(points) - 1, 2)
+        if not len(i):
+            break
+        before, after = points[i - 1], points[i + 1]
+        middle = space.project((before + after) / 2)
+        length = space.motion(before, middle) + space.motion(middle, after)
+        better = length < space.motion(before, points[i]) + space.motion(points[i], after)
+        before, after, middle = before[better], after[better], middle[better]
+        free = space.lines_free(before, middle) & space.lines_free(middle, after)
+        points[i[better][free]] = middle[free]
     return points
 
 

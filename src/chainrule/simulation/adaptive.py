@@ -483,7 +483,7 @@ class RowRun:
 
         def note(t: float, y: Array) -> None:
             q, v, _ = self.split(y)
-            self.events.append(EventRecord(event.name, t, self.index, q.copy(), v.copy()))
+            self.events.append(EventRecord(event.name_at(q), t, self.index, q.copy(), v.copy()))
             self.stopped = self.stopped or event.terminal
 
         return Watch(value, note, passes=not event.terminal)

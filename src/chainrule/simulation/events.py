@@ -64,6 +64,10 @@ class Event:
             )
         return values
 
+    def name_at(self, q: Array) -> str:
+        """The name of the event in a configuration (nq,)."""
+        return self.name
+
     def crossings(self, before: Array, after: Array) -> Array:
         """Whether the event lies between two samples; a start on zero does not count."""
         up, down = (before < 0) & (after >= 0), (before > 0) & (after <= 0)
@@ -194,7 +198,9 @@ class EventSearch:
         at = samples.t[sample] + share * (samples.t[sample + 1] - samples.t[sample])
         state = samples.partial_step(row, sample, share)
         q, v = samples.split(state)
-        self.records.append(EventRecord(event.name, float(at), samples.index_of(row), q[0].copy(), v[0].copy()))
+        self.records.append(
+            EventRecord(event.name_at(q[0]), float(at), samples.index_of(row), q[0].copy(), v[0].copy())
+        )
         if event.terminal:
             self.has_stopped[row] = True
             self.stop_times[row] = at

@@ -84,7 +84,7 @@ def simulate(
     stops
         What happens at the position limits: cr.Stops(stiffness, damping), cr.Impacts(restitution), or nothing.
     events
-        One or several cr.Event, or functions of (t, q, qd), at which the motion stops or which it records.
+        One or several cr.Event or cr.Touch, or functions of (t, q, qd), at which the motion stops or which it records.
     record
         Every how many intervals dt a sample is kept.
     loops

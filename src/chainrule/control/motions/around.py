@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy
 
-from chainrule.arguments import Array, number, positive, read_only, rigid_transforms, whole_number
+from chainrule.arguments import Array, number, positive, read_only, rigid_transforms, unit_vectors, whole_number
 from chainrule.bodies.world import World
 from chainrule.control.motions.blends import PLACES_ON_PATH, round_corners
 from chainrule.control.motions.curves import Curve, quintic
@@ -17,13 +17,16 @@ from chainrule.control.motions.limits import keep_within, refuse_positions
 from chainrule.control.motions.references import Reference
 from chainrule.control.motions.time_optimal import DofLimits, geometric_path, time_path
 from chainrule.core.progress import ProgressBar
+from chainrule.core.reading import find_link
 from chainrule.errors import ModelError, ShapeError
 from chainrule.inverse_kinematics.result import REASONS
 from chainrule.inverse_kinematics.solve import inverse_kinematics
 from chainrule.kinematics.configurations import random_state
-from chainrule.planning.free_space import FreeSpace
+from chainrule.kinematics.poses import pose
+from chainrule.planning.free_space import TOLERANCE, FreeSpace
 from chainrule.planning.robot_space import describe_nearest, free_space
 from chainrule.planning.search import search, shorten
+from chainrule.planning.upright import Upright
 
 if TYPE_CHECKING:
     from chainrule.core.mechanism import Mechanism
@@ -44,6 +47,29 @@ class Avoidance(NamedTuple):
     seed: int
     time_limit: float
     progress: bool | None
+    link: str | None = None
+    axis: Array | None = None
+    """An axis of a link, in its frame, that keeps the direction it has at the start, within an angle."""
+    tilt: float = 0.0
+
+    def space(self, robot: Mechanism, start: Array) -> FreeSpace:
+        """The free configurations, for a motion that begins in one (nq,)."""
+        return free_space(robot, self.world, self.clearance, self.upright(robot, start))
+
+    def upright(self, robot: Mechanism, start: Array) -> Upright | None:
+        """The demand on an axis, for a motion that begins in a configuration (nq,)."""
+        if self.axis is None:
+            return None
+        return Upright(robot, self.link, self.axis, pose(robot, start, self.link)[:3, :3] @ self.axis, self.tilt)
+
+
+def keep_upright(robot: Mechanism, around: Avoidance, link: str | None, axis: Any, tilt: Any) -> Avoidance:
+    """The request with an axis that keeps its direction."""
+    unit = unit_vectors(axis, 3, "plan: upright", "an axis of the link, in its frame")
+    if unit.ndim != 1:
+        raise ShapeError(f"plan: upright must be one axis, (3,), got shape {unit.shape}")
+    angle = positive(tilt, "plan: tilt", "an angle in rad", unit="rad")
+    return around._replace(link=find_link(robot, link), axis=unit, tilt=angle)
 
 
 def read_avoidance(world: Any, clearance: Any, seed: Any, time_limit: Any, progress: bool | None) -> Avoidance:
@@ -63,9 +89,9 @@ def clear_goals(robot: Mechanism, poses: Any, link: str | None, around: Avoidanc
     """Free configurations (g, nq) that reach each of some poses, some of them for each."""
     T = rigid_transforms(poses, "plan: poses")
     goals = []
-    for k, pose in enumerate(T.reshape(-1, 4, 4)):
+    for k, goal in enumerate(T.reshape(-1, 4, 4)):
         guesses = random_state(robot, np.random.default_rng(around.seed), (GOAL_GUESSES,))
-        target = np.broadcast_to(pose, (GOAL_GUESSES, 4, 4))
+        target = np.broadcast_to(goal, (GOAL_GUESSES, 4, 4))
         found = inverse_kinematics(robot, target, guesses, link, world=around.world, clearance=around.clearance)
         if not found.success.any():
             pair = next((str(names) for names in found.in_the_way if names), "")
@@ -81,14 +107,14 @@ def plan_around(
     robot: Mechanism, stops: Sequence[Array], around: Avoidance, bounds: DofLimits, *, limits: bool
 ) -> Reference:
     """The quickest motion along a free path through stops, each a choice of configurations (g, n), the first of one."""
-    space = free_space(robot, around.world, around.clearance)
+    space = around.space(robot, stops[0][0])
     if limits:
         every = np.concatenate(stops)
         places = np.arange(float(len(every)))
         refuse_positions(robot, every, places, quintic(places, every))
     for k, stop in enumerate(stops):
         if not space.is_free(stop).any():
-            raise ModelError(f"plan: at way-point {k}, {describe_touch(robot, space, around, stop[0])}")
+            raise ModelError(f"plan: at way-point {k}, {describe_touch(robot, stops[0][0], around, stop[0])}")
     stops = [stop[space.is_free(stop)] for stop in stops]
     motion = None
     if len(stops) > 2 and all(len(stop) == 1 for stop in stops):
@@ -144,12 +170,18 @@ def _search(space: FreeSpace, stops: Sequence[Array], around: Avoidance) -> list
     return ways
 
 
-def describe_touch(robot: Mechanism, space: FreeSpace, around: Avoidance, q: Array) -> str:
-    """The two bodies that are nearest at a configuration, and what is asked of them."""
+def describe_touch(robot: Mechanism, start: Array, around: Avoidance, q: Array) -> str:
+    """The two bodies that are nearest at a configuration, or the angle by which an axis is tilted there."""
+    upright = around.upright(robot, start)
     pair, distance = describe_nearest(robot, around.world, q)
+    if upright is not None and distance >= around.clearance - TOLERANCE:
+        return (
+            f"the upright axis of {around.link!r} is {upright.tilt(q):.3g} rad from its direction at the start, and "
+            f"tilt is {around.tilt:.3g} rad; move the way-point, or give a larger tilt=..."
+        )
     apart = f"{1e3 * distance:.3g} mm apart" if distance >= 0 else f"{-1e3 * distance:.3g} mm inside each other"
     return (
-        f"{pair} are {apart}, and clearance is {1e3 * space.clearance:.3g} mm; move the way-point or the "
+        f"{pair} are {apart}, and clearance is {1e3 * around.clearance:.3g} mm; move the way-point or the "
         "obstacle, give a smaller clearance=..., or leave the pair out (robot.bodies.without_pair)"
     )
 
@@ -165,10 +197,10 @@ def _join(pieces: Sequence[Curve]) -> Curve:
 
 def refuse_touch(robot: Mechanism, motion: Reference, around: Avoidance) -> Reference:
     """The motion, after a last look at many places in time."""
-    space = free_space(robot, around.world, around.clearance)
     q, _, _ = motion(np.linspace(0.0, motion.duration, PLACES_ON_PATH))
+    space = around.space(robot, q[0])
     worst = int(space.clear(q).argmin())
     if not space.is_free(q[worst]):
         share = 100 * worst / (len(q) - 1)
-        raise ModelError(f"plan: {share:.3g} % along the motion, {describe_touch(robot, space, around, q[worst])}")
+        raise ModelError(f"plan: {share:.3g} % along the motion, {describe_touch(robot, q[0], around, q[worst])}")
     return motion

@@ -8,7 +8,7 @@ import numpy as np
 
 from chainrule.arguments import MAX_POSITION, Array, flag, read_only, refuse_nonfinite
 from chainrule.calls import explains_arguments
-from chainrule.control.motions.around import clear_goals, plan_around, read_avoidance, refuse_touch
+from chainrule.control.motions.around import clear_goals, keep_upright, plan_around, read_avoidance, refuse_touch
 from chainrule.control.motions.curves import METHODS, Curve, legs
 from chainrule.control.motions.limits import (
     MIN_LEG_LENGTH,
@@ -59,6 +59,8 @@ def plan(
     q0: ArrayLike | None = None,
     world: World | None = None,
     clearance: float | None = None,
+    upright: ArrayLike | None = None,
+    tilt: float = 0.1,
     seed: int = 0,
     time_limit: float | None = None,
     progress: bool | None = None,
@@ -103,13 +105,17 @@ def plan(
     limits
         Whether the robot's own limits on positions and speeds are checked.
     link, q0
-        For poses, the frame, the end-effector unless one is named; and a configuration near the beginning.
+        For poses and `upright`, the frame, the end-effector unless one is named; for poses, a configuration near the
+        beginning.
     world
         Obstacles. The motion is timed by "time_optimal"; the robot stops at way-points between which it has to go
         around something. After way-points, `poses` are goals: one of the configurations that reach each is chosen.
     clearance
         The smallest distance of the robot's bodies from each other and from the world, in m; 0 where only a world is
         given. Without both, nothing is looked at.
+    upright, tilt
+        An axis of the link, in its frame, such as (0, 0, 1), that keeps the direction it has at the start within the
+        angle `tilt`, in rad: a full cup. For plans with a world or a clearance.
     seed, time_limit, progress
         The seed of the search; how long it may take, 10 s unless given; and whether a progress bar shows, on terminals
         after a second unless given.
@@ -132,8 +138,12 @@ def plan(
     if (waypoints is None) == (poses is None) and not (keeps_clear and waypoints is not None):
         both = "" if keeps_clear else "; goals after way-points are for plans with a world=... or a clearance=..."
         raise ShapeError(f"plan: give either way-points, which are configurations, or poses=...{both}")
-    if poses is None and (link is not None or q0 is not None):
-        raise ShapeError("plan: link and q0 belong to poses=...; way-points are configurations")
+    if poses is None and (q0 is not None or (link is not None and upright is None)):
+        raise ShapeError(
+            "plan: link and q0 belong to poses=..., and link to upright=...; way-points are configurations"
+        )
+    if upright is not None and not keeps_clear:
+        raise ShapeError("plan: upright is for plans with a world=... or a clearance=..., such as clearance=0")
     default = "minimum_jerk" if poses is None and not keeps_clear else "time_optimal"
     chosen = default if method is None else method
     _refuse_other_method(chosen, jerk=jerk, torque=torque, velocities=velocities, times=times)
@@ -145,6 +155,8 @@ def plan(
         raise ShapeError(f"plan: {what} timed by method='time_optimal', not by {chosen!r}")
     if keeps_clear:
         around = read_avoidance(world, clearance, seed, time_limit, progress)
+        if upright is not None:
+            around = keep_upright(robot, around, link, upright, tilt)
         if waypoints is not None and not isinstance(waypoints, FollowedPath):
             goals = [] if poses is None else clear_goals(robot, poses, link, around)
             points = _waypoints(robot, waypoints, 2 - bool(goals))

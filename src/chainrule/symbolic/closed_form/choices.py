@@ -10,6 +10,7 @@ from typing import Any
 
 import sympy as sp
 
+from chainrule.arguments import flag
 from chainrule.errors import ShapeError, short_repr
 
 LETTER = re.compile(r"[A-Za-z]+")
@@ -42,7 +43,7 @@ class Choices:
         found = Choices.of(parameters, symbols)
         if not isinstance(coordinates, str) or not LETTER.fullmatch(coordinates):
             raise ShapeError(f"coordinates is a letter such as 'q' or 'theta', got {short_repr(coordinates)}")
-        assumptions = {"real": True} if positive else {}
+        assumptions = {"real": True} if flag(positive, "positive") else {}
         own = {f"q_{k + 1}": sp.Symbol(f"{coordinates}_{k + 1}", **assumptions) for k in range(count)}
         own = own if coordinates != "q" else {}
         return replace(found, symbols={**own, **found.symbols}, plain=not positive, given=frozenset(found.symbols))
