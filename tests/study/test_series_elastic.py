@@ -99,7 +99,15 @@ def test_refusals(few):
     with pytest.raises(cr.UnknownNameError, match="elbow_flexion"):
         study.on_springs(example, {"elbow_flexon": 60.0})
     with pytest.raises(cr.UnknownNameError, match="drives"):
-        study.best_stiffness(few, drives={"knee": None})
+        study.best_stiffness(few, drives={"knee": study.drives().drives[0]})
+    with pytest.raises(cr.ShapeError, match=r"such as sizing\.drives"):
+        study.on_springs(example, 60.0, drives=study.size(few, carried=False))
+    with pytest.raises(cr.ShapeError, match=r"result\.examples\[name\]"):
+        study.on_springs(few, 60.0)
+    with pytest.raises(cr.ShapeError, match="result must be that of a study"):
+        study.best_stiffness(example)
+    with pytest.raises(cr.ShapeError, match="cutoff must be positive"):
+        study.on_springs(example, 60.0, cutoff=0)
     with pytest.raises(cr.ShapeError, match="stiffness of 'shoulder_flexion' must be positive"):
         study.on_springs(example, 0.0)
     with pytest.raises(cr.UnknownNameError, match="least"):

@@ -19,7 +19,7 @@ import numpy as np
 from chainrule.arguments import Array, one_of, positive
 from chainrule.calls import explains_arguments
 from chainrule.display.text import Shown, Table
-from chainrule.errors import ModelError, UnknownNameError
+from chainrule.errors import ModelError, ShapeError, UnknownNameError, short_repr
 from chainrule.motion.differentiation import differentiate
 from chainrule.study.drives import Drive
 from chainrule.study.study import Result
@@ -123,10 +123,9 @@ def on_springs(
         In Hz: the torques are smoothed by a low-pass, forth and back; None takes them as they are.
     """
     joints, loads = _loads(torques, cutoff)
-    drives = drives or {}
+    drives = _drives(drives, joints)
     given = stiffness if isinstance(stiffness, Mapping) else dict.fromkeys(joints, stiffness)
     _refuse_unknown(given, joints, "stiffness")
-    _refuse_unknown(drives, joints, "drives")
     k = np.array([_stiffness(given.get(joint, np.inf), joint) for joint in joints])
     found = [load.motor(c, drives.get(joint)) for joint, load, c in zip(joints, loads, 1 / k, strict=True)]
     speed, acceleration, torque, power = (np.stack(x, axis=1) for x in zip(*found, strict=True))
@@ -162,12 +161,13 @@ def best_stiffness(
     bend
         How far the softest spring may bend under the largest torque, in rad or m.
     """
+    if not isinstance(result, Result):
+        raise ShapeError(f"best_stiffness: result must be that of a study, got {short_repr(result)}")
     one_of(LEAST, least, "least", "best_stiffness")
     bend = positive(bend, "best_stiffness: bend", unit="rad")
     activities = [_loads(torques, cutoff) for torques in result.examples.values()]
     joints = activities[0][0]
-    drives = drives or {}
-    _refuse_unknown(drives, joints, "drives")
+    drives = _drives(drives, joints)
     return {
         joint: _search([loads[j] for _, loads in activities], least, drives.get(joint), bend)
         for j, joint in enumerate(joints)
@@ -202,6 +202,9 @@ def _energy(power: Array, t: Array) -> Array:
 
 def _loads(torques: MotionTorques, cutoff: float | None) -> tuple[tuple[str, ...], list[_Load]]:
     """The joints, and the load of each."""
+    if not isinstance(torques, MotionTorques):
+        raise ShapeError(f"torques must be those of an activity, result.examples[name], got {short_repr(torques)}")
+    cutoff = None if cutoff is None else positive(cutoff, "cutoff", unit="Hz")
     robot: Robot = torques.subject.robot
     if robot.model.constraints or robot.nq != robot.nv:
         raise ModelError(f"springs are for arms without closed loops and quaternions, which {robot.name!r} has")
@@ -210,6 +213,14 @@ def _loads(torques: MotionTorques, cutoff: float | None) -> tuple[tuple[str, ...
     arrays = (motion.qd, motion.qdd, smooth.y, smooth.rate, smooth.second)
     columns = zip(*(array.T for array in arrays), strict=True)
     return tuple(robot.model.layout.velocity_names), [_Load(motion.t, *column) for column in columns]
+
+
+def _drives(drives: Mapping[str, Drive] | None, joints: tuple[str, ...]) -> Mapping[str, Drive]:
+    drives = {} if drives is None else drives
+    if not isinstance(drives, Mapping) or not all(isinstance(drive, Drive) for drive in drives.values()):
+        raise ShapeError(f"drives must be drives by joint, such as sizing.drives, got {short_repr(drives)}")
+    _refuse_unknown(drives, joints, "drives")
+    return drives
 
 
 def _refuse_unknown(values: Iterable[str], joints: tuple[str, ...], what: str) -> None:
