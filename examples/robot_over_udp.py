@@ -10,6 +10,7 @@ hears nothing for 20 ms brakes by itself, as real ones do; a loop that hears not
 """
 
 import argparse
+import contextlib
 import heapq
 import os
 import socket
@@ -114,13 +115,19 @@ def serve(port, ticks, cut, real):
     for k in range(ticks):
         states = robot.step(commands)
         for packet in states:
-            line.send(packet)
+            send(line, packet)
         if real:
             time.sleep(max(0.0, began + (k + 1) / RATE - time.monotonic()))
         commands = [packet for packet in received(line, None if real else len(states)) if packet]
     line.setblocking(True)
-    line.send(b"")  # the end, for who still listens
+    send(line, b"")  # the end, for who still listens
     print(robot.report(), flush=True)
+
+
+def send(line, packet):
+    """Send a datagram; it is lost where the loop has ended."""
+    with contextlib.suppress(ConnectionRefusedError):
+        line.send(packet)
 
 
 def received(line, count):

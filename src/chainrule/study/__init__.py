@@ -17,6 +17,7 @@ from chainrule.study.finding import GravityFinding
 from chainrule.study.markers import Markers, SolvedMarkers, Trunk, calibrate, read_markers, solve_markers
 from chainrule.study.motions import Motion, Recorded
 from chainrule.study.report import write_report
+from chainrule.study.series_elastic import MotorSide, best_stiffness, on_springs
 from chainrule.study.sizing import Balancer, Choice, Sizing, size
 from chainrule.study.statistics import JointStatistics
 from chainrule.study.study import Result, Study, run
@@ -27,9 +28,10 @@ from chainrule.study.tracking import Followed, follow
 
 __all__ = [
     "Activities", "Activity", "Balancer", "Catalogue", "Choice", "Drive", "Followed", "Gear", "GravityFinding",
-    "JointStatistics", "Markers", "Motion", "MotionTorques", "Motor", "Person", "Population", "Recorded", "Result",
-    "Sizing", "SolvedMarkers", "Study", "Subject", "Synthetic", "Trunk", "Variation", "activities", "calibrate",
-    "drives", "follow", "percentile", "population", "read_markers", "run", "size", "solve_markers", "write_report",
+    "JointStatistics", "Markers", "Motion", "MotionTorques", "Motor", "MotorSide", "Person", "Population", "Recorded",
+    "Result", "Sizing", "SolvedMarkers", "Study", "Subject", "Synthetic", "Trunk", "Variation", "activities",
+    "best_stiffness", "calibrate", "drives", "follow", "on_springs", "percentile", "population", "read_markers", "run",
+    "size", "solve_markers", "write_report",
 ]  # fmt: skip
 
 
