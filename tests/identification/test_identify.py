@@ -183,6 +183,30 @@ def test_instruments_take_away_the_bias_of_noisy_velocities():
         cr.identify(ARM, motion, parameters=parameters, instruments=clean[:-5])
 
 
+def test_instruments_are_simulated_under_the_controller_of_the_recording():
+    t, q, qd, _ = curves(3, 20.0)
+    target = cr.Trajectory.from_samples(ARM, t, q, smoothing=None, degrees=False).reference()
+    law = cr.ComputedTorque(ARM, target, 100.0, 20.0)
+    run = REAL.simulate(q[0], qd[0], 19.9, law).resample(t[:1990])
+    noisy = run.q + np.random.default_rng(0).normal(0, 1e-3, run.q.shape)
+    motion = cr.Trajectory.from_samples(
+        ARM, run.t + 3.0, noisy, tau=run.tau, degrees=False, smoothing="lowpass", cutoff=15.0
+    )
+    options = {"parameters": ["link1", "link2", "friction"]}
+    with _quiet():
+        least = cr.identify(ARM, motion, **options)
+        instrumental = cr.identify(ARM, motion, instruments="simulated", controller=law, **options)
+        true = base_of(REAL, options["parameters"])
+        heavy = [least.base_names.index(name) for name in ("link1.Izz + link2.mass", "link2.Izz")]
+        assert (abs(instrumental.base_values - true)[heavy] < 0.3 * abs(least.base_values - true)[heavy]).all()
+        with pytest.raises(cr.ShapeError, match=r"does not follow motions\[0\]"):
+            cr.identify(ARM, motion, instruments="simulated", controller=np.zeros(2), **options)
+        with pytest.raises(cr.ShapeError, match="needs controller"):
+            cr.identify(ARM, motion, instruments="simulated", **options)
+    with pytest.raises(cr.ShapeError, match="goes with instruments"):
+        cr.identify(ARM, motion, controller=law, **options)
+
+
 def _quiet():
     import warnings
 

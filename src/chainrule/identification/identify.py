@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,6 +15,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.display.text import Shown, Table
 from chainrule.errors import MotionWarning, ShapeError, quoted, short_repr, warn_user
 from chainrule.identification.estimate import TUKEY, TorqueFit, least_squares
+from chainrule.identification.instruments import SIMULATED, SIMULATIONS, simulated_instruments
 from chainrule.identification.physical import nearest_physical
 from chainrule.identification.recordings import Motions, Recordings, refuse_other_units
 from chainrule.identification.streamed import TriangularFactor
@@ -115,6 +117,7 @@ def identify(
     parameters: str | Sequence[str] = "all",
     validate: Motions | Sequence[Motions] | None = None,
     instruments: Motions | Sequence[Motions] | None = None,
+    controller: Any = None,
     prior: float = 0.01,
     check: bool = True,
 ) -> Identification:
@@ -140,7 +143,9 @@ def identify(
     instruments
         For each motion one with the same times and without the noise of its sensors: the commanded motion, or a
         simulation of an earlier result under the same controller. With them the noise of velocities and accelerations
-        leaves no bias (instrumental variables).
+        leaves no bias (instrumental variables). "simulated" makes these simulations here, of a first estimate.
+    controller
+        With instruments="simulated": the controller of the recordings, or a list with one for each.
     prior
         How much the robot's own numbers count: a link's inertia that is twice theirs costs about as much as a misfit of
         prior squared standard deviations.
@@ -169,6 +174,16 @@ def identify(
     )
     recordings = Recordings(robot, motions, "motions", has_dry_friction=is_rubbing)
     left_out = None if validate is None else Recordings(robot, validate, "validate", has_dry_friction=is_rubbing)
+    if instruments == SIMULATED:
+        instruments = None
+        for _ in range(SIMULATIONS):
+            with warnings.catch_warnings(action="ignore", category=MotionWarning):  # they come again
+                known = identify(
+                    robot, motions, parameters=parameters, instruments=instruments, prior=strength, check=check
+                )
+            instruments = simulated_instruments(known.robot, recordings, controller)
+    elif controller is not None:
+        raise ShapeError('identify: controller=... goes with instruments="simulated"')
     tools = None if instruments is None else Recordings(robot, instruments, "instruments", has_dry_friction=False)
     fit = TorqueFit(unknowns, recordings, tools)
     if flag(check, "identify: check") and not unknowns.gains:
@@ -271,24 +286,24 @@ def _errors(fit: TorqueFit, tested: Recordings, base: Array, gains: Array) -> tu
 
 def _warn(fit: TorqueFit, lost: Sequence[str]) -> None:
     """One warning of all that a user should look at."""
-    findings, warnings = fit.recordings.findings, []
+    findings, found = fit.recordings.findings, []
     if findings.still:
-        warnings.append(f"{quoted(findings.still)} stand still: nothing is learnt of their rotors and friction")
+        found.append(f"{quoted(findings.still)} stand still: nothing is learnt of their rotors and friction")
     if findings.clipped:
-        warnings.append(
+        found.append(
             f"torques of {quoted(findings.clipped)} stay at their largest value: they were clipped, and these samples "
             "are left out"
         )
     disagreement = _disagreement(fit)
     if lost and not disagreement:
-        warnings.append(
+        found.append(
             f"the motions do not show {quoted(map(_short, lost), 5)}: these stay near the robot's own numbers; "
             "record a motion that moves more joints at once, faster and farther"
         )
-    warnings += disagreement
-    if warnings:
-        warn_user("identify: " + "; ".join(warnings), MotionWarning)
-    fit.warnings = warnings
+    found += disagreement
+    if found:
+        warn_user("identify: " + "; ".join(found), MotionWarning)
+    fit.warnings = found
 
 
 def _disagreement(fit: TorqueFit) -> list[str]:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
+from chainrule.core.derived import has_moving_mass
 from chainrule.studio.charts.style import safe
 from chainrule.studio.panels.panel import Panel
 from chainrule.studio.player.charts import MAX_CURVES, Chart, effort_unit
@@ -27,6 +29,7 @@ from chainrule.studio.scene.ghosts import Ghosts
 
 if TYPE_CHECKING:
     from chainrule.robot.robot import Robot
+    from chainrule.simulation.trajectory import Trajectory
     from chainrule.studio.session import Session
 
 LIST_ACTIVITIES = "Activities of the study"
@@ -80,6 +83,7 @@ class ReplayPanel(Panel):
         with self.curves:
             names = session.robot.velocity_names[:MAX_CURVES]
             self.torques = Chart(gui, "Torques", names, effort_unit(session.robot))
+            self.residuals = Chart(gui, "Torques less those predicted", names, effort_unit(session.robot))
         with gui.add_folder("Pictures", expand_by_default=False):
             self.recorder.build()
         waiting = _opened.pop(session, None)
@@ -117,8 +121,17 @@ class ReplayPanel(Panel):
         self.about.content = about(recording, len(motions))
         places = np.unique(np.linspace(0, len(motions[0]) - 1, 400).astype(int))
         self.torques.draw(motions[0].t[places], motions[0].tau[places][:, :MAX_CURVES])
+        self._compare(motions[0], places)
         self.curves.visible = True
         self.transport.load(RecordedSource(self.session, motions))
+
+    def _compare(self, motion: Trajectory, places: NDArray[np.intp]) -> None:
+        """Draw what the robot that is shown leaves of the torques of a motion, such as measured ones."""
+        robot, tau = self.session.robot, motion.tau[places]
+        self.residuals.plot.visible = has_moving_mass(robot)
+        if has_moving_mass(robot):
+            rest = tau - robot.inverse_dynamics(motion.q[places], motion.qd[places], motion.qdd[places])
+            self.residuals.draw(motion.t[places], rest[:, :MAX_CURVES])
 
     def _loop(self) -> None:
         self.transport.clock.looping = self.looping.value
