@@ -130,7 +130,8 @@ class KeepClear:
         if (A @ free <= b).all():
             return free
         J = jacobian_rows(self.robot, state, self.link, self.task, self.frame)
-        L: Array = np.linalg.cholesky(J.T @ J + self.damping**2 * np.eye(self.robot.nv))
+        H = J.T @ J + self.damping**2 * np.eye(self.robot.nv)
+        L = np.asarray(np.linalg.cholesky(H), float)
         for bounds in (b, np.maximum(b, 0.0)):  # qd = 0 is within the second
             qd = _nearest_within(L, free, A, bounds)
             if qd is not None:
