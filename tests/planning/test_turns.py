@@ -77,3 +77,5 @@ def test_with_turns_it_ends_a_whole_turn_away():
 def test_turns_are_true_or_false():
     with pytest.raises(cr.ChainruleError, match="turns"):
         cr.plan(UR5E, [START, BEYOND], clearance=CLEARANCE, turns="yes")
+    with pytest.raises(cr.ShapeError, match=r"turns=\.\.\. is for plans with a world"):
+        cr.plan(UR5E, [START, BEYOND], turns=True)

@@ -146,8 +146,9 @@ def plan(
         raise ShapeError(
             "plan: link and q0 belong to poses=..., and link to upright=...; way-points are configurations"
         )
-    if upright is not None and not keeps_clear:
-        raise ShapeError("plan: upright is for plans with a world=... or a clearance=..., such as clearance=0")
+    if not keeps_clear and (upright is not None or flag(turns, "plan: turns")):
+        what = "turns" if upright is None else "upright"
+        raise ShapeError(f"plan: {what}=... is for plans with a world=... or a clearance=..., such as clearance=0")
     default = "minimum_jerk" if poses is None and not keeps_clear else "time_optimal"
     chosen = default if method is None else method
     _refuse_other_method(chosen, jerk=jerk, torque=torque, velocities=velocities, times=times)
