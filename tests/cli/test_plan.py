@@ -34,6 +34,16 @@ def test_a_pose_that_keeps_clear_in_degrees():
     assert panda.clearance(np.radians(told["q"])).min() >= 0.01
 
 
+def test_a_goal_a_turn_away_is_refused_or_reached_another_turn_away():
+    words = ("ur5e", "--from", "0,-1.5,1.5,-0.3,-1.5,0", "--to", "0,-1.5,1.5,5.48,-1.5,0", "--clearance", "0.005")
+    refused = run("plan", *words)
+    assert not refused.stdout
+    assert "coordinate 'wrist_1_joint' would turn" in refused.stderr.replace("\n", " ")
+    assert "--turns lets it end" in refused.stderr.replace("\n", " ")
+    told = json.loads(run("plan", *words, "--turns", "--json").stdout)
+    assert told["q"][-1][3] == pytest.approx(5.48 - 2 * np.pi)
+
+
 SCENE = """<robot name="scene"><link name="world">
 <collision><origin xyz="0.55 0 0.35"/><geometry><box size="0.3 0.02 0.7"/></geometry></collision></link></robot>"""
 

@@ -58,7 +58,10 @@ DIGITS = 12
         "time_limit=...": "--time-limit",
         "limits=False": "--ignore-limits",
         "clearance=...": "--clearance",
+        "world=...": "--world",
         "seed=...": "--seed",
+        "turns=True": "--turns",
+        "turns=...": "--turns",
         "acceleration=...": "--acceleration",
         "method=...": "--method",
     },
@@ -87,6 +90,7 @@ DIGITS = 12
 @click.option("--acceleration", type=float, metavar="LIMIT", help="The largest acceleration, in rad/s^2 or m/s^2.")
 @click.option("--jerk", type=float, metavar="LIMIT", help="The largest jerk, in rad/s^3 or m/s^3.")
 @click.option("--ignore-limits", is_flag=True, help="Do not look at the limits of positions and speeds.")
+@click.option("--turns", is_flag=True, help="Joints may arrive whole turns away, where poses are the same.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Chooses what the search tries.")
 @click.option(
     "--time-limit", type=PositiveNumber("seconds"), help="Seconds to search for a way, at most. [default: 10]"

@@ -16,7 +16,7 @@ from chainrule.arguments import Array, number, positive, refuse_nonfinite, rigid
 from chainrule.bodies.distances import nearest
 from chainrule.bodies.robot_bodies import bodies_of
 from chainrule.bodies.world import World
-from chainrule.calls import explains_construction
+from chainrule.calls import explains_arguments, explains_construction
 from chainrule.control.motions.poses import rotation_vectors
 from chainrule.control.requirements import known_robot
 from chainrule.core.reading import find_link, read_state
@@ -113,6 +113,7 @@ class KeepClear:
             raise ShapeError(f"KeepClear: world must be a cr.World, got {short_repr(world)}")
         self._world = world
 
+    @explains_arguments
     def __call__(self, q: ArrayLike, twist: ArrayLike) -> Array:
         """The joint velocities (nv,) in a configuration (nq,) for a twist (6,), or (3,) of a part of the motion."""
         (state,) = read_state(self.robot, "KeepClear", q=q)
@@ -130,13 +131,15 @@ class KeepClear:
         if (A @ free <= b).all():
             return free
         J = jacobian_rows(self.robot, state, self.link, self.task, self.frame)
-        L: Array = np.linalg.cholesky(J.T @ J + self.damping**2 * np.eye(self.robot.nv))
+        H = J.T @ J + self.damping**2 * np.eye(self.robot.nv)
+        L = np.asarray(np.linalg.cholesky(H), float)
         for bounds in (b, np.maximum(b, 0.0)):  # qd = 0 is within the second
             qd = _nearest_within(L, free, A, bounds)
             if qd is not None:
                 return qd
         return np.zeros(self.robot.nv)
 
+    @explains_arguments
     def towards(self, q: ArrayLike, target: ArrayLike) -> Array:
         """The joint velocities (nv,) that bring the link to a pose (4, 4), its errors shrinking by the gain."""
         T, goal = pose(self.robot, q, self.link), rigid_transforms(target, "KeepClear: target")

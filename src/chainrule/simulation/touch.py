@@ -54,10 +54,10 @@ class Touch(Event):
         room = np.asarray(clearance_of(self.robot, q, self.world) - self.clearance)
         near = np.asarray((t == 0) & (room <= 0))
         if near.any():
-            pair = self.name_at(q[near][0]).removeprefix("touch of ")
+            pair, found = self.name_at(q[near][0]).removeprefix("touch of "), room[near][0] + self.clearance
             raise ModelError(
-                f"Touch: {pair} are {1e3 * (room[near][0] + self.clearance):.3g} mm apart at the start, and clearance "
-                f"is {1e3 * self.clearance:.3g} mm; begin elsewhere, give a smaller clearance=..., or leave the pair out "
+                f"Touch: {pair} are {1e3 * found:.3g} mm apart at the start, and clearance is "
+                f"{1e3 * self.clearance:.3g} mm; begin elsewhere, give a smaller clearance=..., or leave the pair out "
                 "(robot.bodies.without_pair)"
             )
         return room

@@ -18,7 +18,7 @@ from chainrule.control.motions.references import Reference
 from chainrule.control.motions.time_optimal import DofLimits, geometric_path, time_path
 from chainrule.core.progress import ProgressBar
 from chainrule.core.reading import find_link
-from chainrule.errors import ModelError, ShapeError
+from chainrule.errors import ModelError, ShapeError, quoted
 from chainrule.inverse_kinematics.result import REASONS
 from chainrule.inverse_kinematics.solve import inverse_kinematics
 from chainrule.kinematics.configurations import random_state
@@ -26,6 +26,7 @@ from chainrule.kinematics.poses import pose
 from chainrule.planning.free_space import TOLERANCE, FreeSpace
 from chainrule.planning.robot_space import describe_nearest, free_space
 from chainrule.planning.search import search, shorten
+from chainrule.planning.turns import equivalents, turning, walls
 from chainrule.planning.upright import Upright
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ class Avoidance(NamedTuple):
     axis: Array | None = None
     """An axis of a link, in its frame, that keeps the direction it has at the start, within an angle."""
     tilt: float = 0.0
+    turns: bool = False
+    """Whether configurations after the first may be reached whole turns away."""
 
     def space(self, robot: Mechanism, start: Array) -> FreeSpace:
         """The free configurations, for a motion that begins in one (nq,)."""
@@ -116,10 +119,14 @@ def plan_around(
         if not space.is_free(stop).any():
             raise ModelError(f"plan: at way-point {k}, {describe_touch(robot, stops[0][0], around, stop[0])}")
     stops = [stop[space.is_free(stop)] for stop in stops]
+    if around.turns:
+        stops = [stops[0], *(equivalents(robot, stop, stops[0][0]) for stop in stops[1:])]
     motion = None
     if len(stops) > 2 and all(len(stop) == 1 for stop in stops):
         motion = _along_spline(robot, space, np.concatenate(stops), bounds, limits=limits)
-    return refuse_touch(robot, motion or _along_ways(robot, _search(space, stops, around), space, bounds), around)
+    return refuse_touch(
+        robot, motion or _along_ways(robot, _search(robot, space, stops, around), space, bounds), around
+    )
 
 
 def _along_spline(
@@ -144,7 +151,7 @@ def _along_ways(robot: Mechanism, ways: Sequence[Array], space: FreeSpace, bound
     return Reference(read_only(when), read_only([ways[0][0], *(way[-1] for way in ways)]), _join(pieces))
 
 
-def _search(space: FreeSpace, stops: Sequence[Array], around: Avoidance) -> list[Array]:
+def _search(robot: Mechanism, space: FreeSpace, stops: Sequence[Array], around: Avoidance) -> list[Array]:
     """A short free way (k, n) from each stop to the next."""
     rng = np.random.default_rng(around.seed)
     begin = time.monotonic()
@@ -158,16 +165,47 @@ def _search(space: FreeSpace, stops: Sequence[Array], around: Avoidance) -> list
 
         for leg, goals in enumerate(stops[1:]):
             start = ways[-1][-1] if ways else stops[0][0]
+            goals = _within_walls(robot, space, start, goals, leg, around)
             found = search(space, start, goals, rng, is_over)
             if found.points is None:
                 raise ModelError(
                     f"plan: no way from way-point {leg} to way-point {leg + 1} was found in "
                     f"{time.monotonic() - begin:.3g} s: {found.from_start} configurations were reached from the one, "
                     f"{found.from_goal} from the other, and none from both. Give a longer time_limit=..., a smaller "
-                    "clearance=..., another seed=..., or a way-point between them"
+                    f"clearance=..., another seed=..., or a way-point between them{_far(robot, start, goals, around)}"
                 )
             ways.append(shorten(space, found.points, rng))
     return ways
+
+
+def _within_walls(robot: Mechanism, space: FreeSpace, start: Array, goals: Array, leg: int, around: Avoidance) -> Array:
+    """The goals (g, n) to which no joint turns past an angle that the robot's own body forbids; refused without any."""
+    turned = list(turning(robot))
+    if not (np.abs(goals - start)[:, turned] > np.pi).any():
+        return goals
+    found = walls(robot, around.clearance, space.reach)
+    inside = ~np.array([wall.divides(start, goals) for wall in found]).reshape(-1, len(goals)).any(axis=0)
+    if inside.any():
+        return goals[inside]
+    passed = [wall for wall in found if wall.divides(start, goals[:1])[0]]
+    wall = passed[len(passed) // 2]
+    k, (a, b) = wall.coordinate, wall.pair
+    others = "" if around.turns else "turns=True lets it end a whole turn away; or "
+    raise ModelError(
+        f"plan: there is no way from way-point {leg} to way-point {leg + 1}: coordinate "
+        f"{robot.coordinate_names[k]!r} would turn from {start[k]:.4g} to {goals[0, k]:.4g} rad, past "
+        f"{wall.angle:.4g} rad (and whole turns), where {a!r} and {b!r} are nearer than {1e3 * around.clearance:.3g} "
+        f"mm wherever the other joints are; {others}"
+        "move a way-point, or leave the pair out (robot.bodies.without_pair)"
+    )
+
+
+def _far(robot: Mechanism, start: Array, goals: Array, around: Avoidance) -> str:
+    """The joints that turn far, for an error of a search that could do without."""
+    far = [robot.coordinate_names[k] for k in turning(robot) if abs(goals[0, k] - start[k]) > np.pi]
+    if not far or around.turns:
+        return ""
+    return f"; {quoted(far)} would turn by more than half a turn: turns=True lets it end a whole turn away"
 
 
 def describe_touch(robot: Mechanism, start: Array, around: Avoidance, q: Array) -> str:

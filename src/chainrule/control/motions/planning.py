@@ -61,6 +61,7 @@ def plan(
     clearance: float | None = None,
     upright: ArrayLike | None = None,
     tilt: float = 0.1,
+    turns: bool = False,
     seed: int = 0,
     time_limit: float | None = None,
     progress: bool | None = None,
@@ -116,6 +117,9 @@ def plan(
     upright, tilt
         An axis of the link, in its frame, such as (0, 0, 1), that keeps the direction it has at the start within the
         angle `tilt`, in rad: a full cup. For plans with a world or a clearance.
+    turns
+        Whether the robot may arrive with joints whole turns away from a way-point, after the first, or from a goal,
+        where all poses are the same. It stops at each then.
     seed, time_limit, progress
         The seed of the search; how long it may take, 10 s unless given; and whether a progress bar shows, on terminals
         after a second unless given.
@@ -142,8 +146,9 @@ def plan(
         raise ShapeError(
             "plan: link and q0 belong to poses=..., and link to upright=...; way-points are configurations"
         )
-    if upright is not None and not keeps_clear:
-        raise ShapeError("plan: upright is for plans with a world=... or a clearance=..., such as clearance=0")
+    if not keeps_clear and (upright is not None or flag(turns, "plan: turns")):
+        what = "turns" if upright is None else "upright"
+        raise ShapeError(f"plan: {what}=... is for plans with a world=... or a clearance=..., such as clearance=0")
     default = "minimum_jerk" if poses is None and not keeps_clear else "time_optimal"
     chosen = default if method is None else method
     _refuse_other_method(chosen, jerk=jerk, torque=torque, velocities=velocities, times=times)
@@ -155,6 +160,7 @@ def plan(
         raise ShapeError(f"plan: {what} timed by method='time_optimal', not by {chosen!r}")
     if keeps_clear:
         around = read_avoidance(world, clearance, seed, time_limit, progress)
+        around = around._replace(turns=flag(turns, "plan: turns"))
         if upright is not None:
             around = keep_upright(robot, around, link, upright, tilt)
         if waypoints is not None and not isinstance(waypoints, FollowedPath):
