@@ -57,7 +57,7 @@ class Touch(Event):
             pair, found = self.name_at(q[near][0]).removeprefix("touch of "), room[near][0] + self.clearance
             raise ModelError(
                 f"Touch: {pair} are {1e3 * found:.3g} mm apart at the start, and clearance is "
-                f"{1e3 * self.clearance:.3g} mm; begin elsewhere, give a smaller clearance=..., or leave the pair out "
+                f"{1e3 * self.clearance:.3g} mm; begin elsewhere, give a smaller clearance=..., or leave out the pair "
                 "(robot.bodies.without_pair)"
             )
         return room
