@@ -174,6 +174,8 @@ def identify(
     )
     recordings = Recordings(robot, motions, "motions", has_dry_friction=is_rubbing)
     left_out = None if validate is None else Recordings(robot, validate, "validate", has_dry_friction=is_rubbing)
+    if left_out and any(one is other for one in recordings.sources for other in left_out.sources):
+        raise ShapeError("identify: validate has a motion of the fit, whose errors say nothing of others; leave it out")
     if instruments == SIMULATED:
         instruments = None
         for _ in range(SIMULATIONS):
