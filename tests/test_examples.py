@@ -85,7 +85,7 @@ def test_calling_a_law_from_python_is_compared_with_compiling_it(monkeypatch, ca
 def test_calls_of_controllers_are_compared_with_the_dynamics_inside(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["controllers.py", "--calls", "10", "--rounds", "1"])
     runpy.run_path(str(ROOT / "benchmarks" / "controllers.py"), run_name="__main__")
-    assert capsys.readouterr().out.count("\n") == 12
+    assert capsys.readouterr().out.count("\n") == 15
 
 
 def test_rollouts_are_compared_with_mujoco_and_pinocchio(monkeypatch, capsys):

@@ -122,6 +122,8 @@ def evaluate(robot, name, arguments):
         return np.concatenate([np.asarray(answer.n), np.asarray(answer.f)], axis=-1)
     if name == "textbook.recursion":
         return np.concatenate([np.asarray(answer.V), np.asarray(answer.V_dot), np.asarray(answer.F)], axis=-1)
+    if name == "bodies.nearest":
+        return np.concatenate([answer[0][..., None], *answer[1:]], axis=-1)
     return np.asarray(answer)
 
 

@@ -65,11 +65,11 @@ def state_of(robot, batch, dtype=float):
     return State(*(np.asarray(x, dtype) for x in (q, qd, qdd, tau, F, point, abs(mass), abs(mass[..., 0]), target)))
 
 
-BALL = cr.World().sphere("ball", 0.1, (3.0, 3.0, 3.0))
+FAR_BALL = cr.World().sphere("ball", 0.1, (3.0, 3.0, 3.0))
 OPEN = {
-    "distances": lambda r, s: r.distances(s.q, BALL),
-    "clearance": lambda r, s: r.clearance(s.q, BALL),
-    "clearance_dq": lambda r, s: r.clearance_dq(s.q, BALL),
+    "distances": lambda r, s: r.distances(s.q, FAR_BALL),
+    "clearance": lambda r, s: r.clearance(s.q, FAR_BALL),
+    "clearance_dq": lambda r, s: r.clearance_dq(s.q, FAR_BALL),
     "integrate": lambda r, s: r.integrate(s.q, s.qd),
     "difference": lambda r, s: r.difference(s.q, s.q[..., ::-1] if r.nq == 2 else s.q),
     "states.coordinate_rates": lambda r, s: r.states.coordinate_rates(s.q, s.qd),
@@ -569,6 +569,7 @@ def test_every_function_of_states_is_looked_at():
         "ik.solve", "parameters.with_values",  # the first is inverse_kinematics
         "compiled.kernel", "compiled.export",  # of names of functions
         "ik.stream",  # one target after another
+        "states.link_side", "states.motor_side", "states.on_springs",  # states of robots with elastic joints
         "check",  # an answer on paper, with the state it is about
         *(f"textbook.{name}" for name in ("figure", "free_body", "dh_figure", "velocity_figure", "screw_figure")),
     }  # fmt: skip

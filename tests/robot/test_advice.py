@@ -23,7 +23,8 @@ Q = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
 SUBJECTS = ("ik", "loops", "analysis", "textbook", "derivatives", "centroidal", "parameters", "compiled", "degrees")
 
 MADE_BY_OTHERS = {
-    "Comparison", "Controller", "Exercise", "InverseKinematics", "MonteCarlo", "Screw", "Statistics", "WorkspaceMap",
+    "Calibration", "Comparison", "Controller", "Excitation", "Exercise", "HandEye", "Identification", "InverseKinematics",
+    "MonteCarlo", "Screw", "Statistics", "WorkspaceMap",
 }  # fmt: skip
 """Classes whose objects functions make, or that are subclassed."""
 

@@ -46,7 +46,7 @@ def test_more_than_memory_holds_is_refused(arm):
 
 
 def test_a_progress_bar_shows_only_where_it_is_wanted(arm, capfd, monkeypatch):
-    from chainrule.simulation import progress
+    from chainrule.core import progress
 
     monkeypatch.setattr(progress, "PATIENCE", -1.0)
     arm.simulate(START, None, 0.2)

@@ -13,7 +13,7 @@ from chainrule.calibration.measurements import BASE, identifiable
 from chainrule.calibration.request import ALL, first_guess, request
 from chainrule.calls import explains_arguments
 from chainrule.core.mechanism import Mechanism
-from chainrule.errors import ModelError, ShapeError
+from chainrule.errors import ModelError, ShapeError, short_repr
 from chainrule.inverse_kinematics.keep_clear import Room, read_room
 from chainrule.kinematics.configurations import random_state
 from chainrule.kinematics.poses import pose
@@ -74,6 +74,8 @@ def choose_postures(
     >>> q.shape
     (8, 7)
     """
+    if not isinstance(robot, Mechanism):
+        raise ShapeError(f"choose_postures: robot must be a Robot, got {short_repr(robot)}")
     rng = np.random.default_rng(whole_number(seed, "choose_postures: seed"))
     wanted = whole_number(count, "choose_postures: count", 1)
     given = random_state(robot, rng, (CANDIDATES,)) if candidates is None else candidates

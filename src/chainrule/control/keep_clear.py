@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chainrule.arguments import Array, number, positive, refuse_nonfinite, rigid_transforms
+from chainrule.arguments import Array, number, one_of, positive, refuse_nonfinite, rigid_transforms
 from chainrule.bodies.distances import nearest
 from chainrule.bodies.robot_bodies import bodies_of
 from chainrule.bodies.world import World
@@ -89,7 +89,8 @@ class KeepClear:
                 f"KeepClear: robot {robot.name!r} has quaternions in q (joint {robot.model.quaternions[0][0]!r}), "
                 "whose limits it does not know; lock the joint with robot.lock(...)"
             )
-        self.robot, self.link, self.task, self.frame = robot, find_link(robot, link), task, frame
+        self.robot, self.link, self.task = robot, find_link(robot, link), task
+        self.frame = one_of(("world", "body", "space"), frame, "frame", "KeepClear")
         self.world = world
         self.clearance = number(clearance, "KeepClear: clearance", "m")
         self.gain = positive(gain, "KeepClear: gain", "a rate in 1/s")

@@ -12,7 +12,7 @@ from chainrule.arguments import file_path, flag, names, word
 from chainrule.core.derived import merged_model
 from chainrule.core.evaluation import options_of, require
 from chainrule.core.mechanism import Mechanism
-from chainrule.errors import ShapeError
+from chainrule.errors import ModelError, ShapeError
 from chainrule.functions.meaning import describe_arguments, describe_result
 from chainrule.functions.table import entry_of
 from chainrule.model import Model, Quantity
@@ -60,6 +60,8 @@ def trace_functions(
         model = robot.model if entry_of(function).whole else merged_model(robot)
         require(robot, function)
         options = options_of(robot, function, given)
+        if entry_of(function).is_surrounded and not options["bodies"].pairs:
+            raise ModelError(f"{name}: robot {robot.name!r} has no pair of bodies that is checked against each other")
         described[name] = _describe(function, model, options)
         meanings = (*(argument["meaning"] for argument in described[name]["arguments"]), described[name]["meaning"])
         tapes[name] = replace(trace(model, function, **options), meanings=meanings)

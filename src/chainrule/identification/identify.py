@@ -11,6 +11,7 @@ import numpy as np
 
 from chainrule import lazy
 from chainrule.arguments import Array, flag, positive
+from chainrule.calls import explains_arguments
 from chainrule.core.mechanism import Mechanism
 from chainrule.display.text import Shown, Table
 from chainrule.errors import MotionWarning, ShapeError, quoted, short_repr, warn_user
@@ -110,6 +111,7 @@ class Identification(Shown):
         report = lazy.method("chainrule.study.report.identification", "report")
 
 
+@explains_arguments
 def identify(
     robot: R,
     motions: Motions | Sequence[Motions],

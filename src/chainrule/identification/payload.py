@@ -10,6 +10,7 @@ import numpy as np
 from chainrule.algorithms.regressor import LINK_NUMBERS, link_columns, moved_links
 from chainrule.algorithms.vector_form import inverse_dynamics
 from chainrule.arguments import Array, positive, together
+from chainrule.calls import explains_construction
 from chainrule.compile.backend import Traceable, active
 from chainrule.core.derived import backend_of
 from chainrule.core.mechanism import Mechanism
@@ -35,6 +36,7 @@ SURPRISE, RECENT = 4.0, 20.0
 """The mean square of residuals of so many recent samples, in units of the noise, at which a payload has changed."""
 
 
+@explains_construction
 class PayloadEstimator:
     """The payload of a link, sample by sample: `estimator(q, qd, qdd, tau)` gives mass and mass times center (4,).
 

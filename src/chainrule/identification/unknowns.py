@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -14,6 +13,7 @@ from chainrule.algorithms.regressor import LINK_NUMBERS, PARTS, TorqueParameter,
 from chainrule.arguments import Array
 from chainrule.core.mechanism import Mechanism
 from chainrule.errors import ShapeError, UnknownNameError, quoted
+from chainrule.lazy import cached_property
 from chainrule.model.edits import add_payload
 from chainrule.parameters.regressor import independent_columns, random_motions, regressor, sum_in_words
 from chainrule.parameters.vector import parameter_table, with_values

@@ -86,6 +86,8 @@ def export(
     """
     if isinstance(law, Mechanism):
         raise ShapeError("export: a robot's functions are written by robot.compiled.export(target, functions=[..])")
+    if robot is not None and not isinstance(robot, Mechanism):
+        raise ShapeError(f"export: robot must be a Robot, got {short_repr(robot)}")
     suffix, files = LANGUAGES[one_of(tuple(LANGUAGES), target, "target", "export")]
     place = _main_file(Path(file_path(path)), suffix)
     tick = _tick(law, rate, robot, flag(torque_limits, "export: torque_limits"))

@@ -22,11 +22,12 @@ DAMPING_SHARE = 0.1
 
 @cache
 def laws() -> dict[str, type[Controller]]:
-    """The public controllers of the library by name, in the order of the list of public names."""
+    """The public controllers by name, in the order of the list of public names: those for any robot's motors."""
     found = {}
     for name in dir(chainrule):
         value = getattr(chainrule, name)
-        if isinstance(value, type) and issubclass(value, Controller) and not inspect.isabstract(value):
+        is_law = isinstance(value, type) and issubclass(value, Controller) and not inspect.isabstract(value)
+        if is_law and "actuated" in inspect.signature(value).parameters:
             found[name] = value
     return found
 
