@@ -54,7 +54,8 @@ def folder(tmp_path_factory):
     tau = real.inverse_dynamics(turned, fast, faster)
     heading = ",".join(["t", *robot.joint_names, *(f"{name} effort" for name in robot.joint_names)])
     rows = np.column_stack([np.arange(0.0, 10.0, 0.01), turned, tau])
-    np.savetxt(place / "log.csv", rows, delimiter=",", header=heading, comments="")
+    for name in ("log.csv", "other.csv"):
+        np.savetxt(place / name, rows, delimiter=",", header=heading, comments="")
     cr.load("ur5").save(place / "arm.urdf")
     box = '<collision><origin xyz="0.6 0.4 0.3"/><geometry><box size="0.1 0.1 0.1"/></geometry></collision>'
     (place / "scene.urdf").write_text(f'<robot name="scene"><link name="world">{box}</link></robot>')

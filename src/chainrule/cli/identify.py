@@ -25,8 +25,8 @@ from chainrule.cli.console import (
 
 
 @command(
-    "chainrule identify panda log.csv --parameters friction --validate log.csv --report fit.html --save fitted.toml",
-    "chainrule identify panda log.csv --parameters panda_link8.payload,friction",
+    "chainrule identify panda log.csv --parameters panda_link8.payload,friction --validate other.csv",
+    "chainrule identify panda log.csv --parameters panda_link8.payload,friction --report fit.html --save fitted.toml",
     "chainrule identify panda log.csv --parameters friction,gains --torque panda_joint1='panda_joint1 effort' --json",
     keywords={"tau": "--torque", "columns": "--column", 'parameters="gains"': "--parameters gains"},
 )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Mechanism)
 
 IDENTIFIED = 0.5
-"""The standard deviation of a parameter, in units of its size in the robot's file, up to which data identify it."""
+"""The standard deviation of a parameter, in units of its size, found or in the file, up to which data identify it."""
 VISIBLE = 0.02
 """The share of all torques that a number of which the robot's file says 0 must make, to count as one of a size."""
 UNSEEN = 1e-6
@@ -216,7 +216,7 @@ def _result(fit: TorqueFit, robot: Any, tested: Recordings, prior: float) -> Ide
     names = [*unknowns.names, *(f"{fit.names[k]}.{GAIN}" for k in gains)]
     scales = np.concatenate([unknowns.scales, np.abs(g)])
     seen = VISIBLE * np.linalg.norm(c) / np.maximum(np.linalg.norm(whole, axis=0), 1e-300)
-    scales = np.where(scales > 0, scales, np.clip(seen, np.abs(u), 1e6 + np.abs(u)))
+    scales = np.where(scales > 0, np.maximum(scales, np.abs(u)), np.clip(seen, np.abs(u), 1e6 + np.abs(u)))
     deviations = np.sqrt(np.diag(_covariance(whole * scales)))
     sure = deviations < IDENTIFIED
     deviations = np.where(deviations > 0.1 * UNKNOWN, np.inf, deviations * scales)
