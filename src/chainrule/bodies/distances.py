@@ -18,7 +18,7 @@ from chainrule.core.mechanism import Mechanism
 from chainrule.core.parameter_values import bound_parameters
 from chainrule.core.reading import Loads, read_argument
 from chainrule.errors import ModelError, ShapeError, short_repr
-from chainrule.functions.table import PER_DISPLACEMENT, Needs, Option, Q, per_pair
+from chainrule.functions.table import PER_DISPLACEMENT, Needs, Option, Q, never, per_pair
 from chainrule.model import Model
 
 if TYPE_CHECKING:
@@ -219,6 +219,7 @@ def clearance_dq(
     options=CHECKED,
     needs=Needs.NOTHING,
     cost=per_pair(),
+    is_direct=never,
     is_surrounded=True,
     answer="of each pair of bodies: distance, nearest point of each (m), normal",
 )
