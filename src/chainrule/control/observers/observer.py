@@ -74,6 +74,7 @@ class Observer:
         self.key: tuple[Any, ...] = ("observer", type(self), fingerprint(robot), states, structure)
         """What the arithmetic of `step` depends on, besides its arguments."""
         self._lengths = [array.shape[-1] for array in parameters.values()]
+        self._running: Running | None = None
         self.reset()
 
     def parts(self, p: Scalars) -> list[Scalars]:
@@ -84,7 +85,8 @@ class Observer:
     def reset(self) -> None:
         """Begin again: the next call is the first."""
         self._memory = np.zeros(self.states)
-        self._running: Running | None = None
+        if self._running is not None:
+            self._running.reset()
 
     def tick(self, rate: float | None = None) -> Tick:
         """One step, as `cr.export` writes it."""
