@@ -12,8 +12,6 @@ Calls take turns, best of R rounds.
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -21,6 +19,7 @@ import numpy as np
 
 import chainrule as cr
 from chainrule.cli.benchmark.figures import write_figures
+from chainrule.cli.benchmark.timing import best_in_turns
 from chainrule.compile.runtime.threads import run_all, threads
 
 CACHED_STATES = 1000
@@ -32,17 +31,6 @@ CASES: dict[str, tuple[str, dict[str, Any], int]] = {
     "inverse dynamics": ("inverse_dynamics", {}, 3),
 }
 """Functions of a robot with their options and the number of their arguments."""
-
-
-def seconds(calls: list[Callable[[], object]], rounds: int) -> list[float]:
-    """Seconds of each call, the best of several rounds; calls take turns, so that other load slows all of them."""
-    spent = []
-    for _ in range(rounds):
-        for call in calls:
-            began = time.perf_counter()
-            call()
-            spent.append(time.perf_counter() - began)
-    return np.reshape(spent, (rounds, -1)).min(axis=0).tolist()
 
 
 def spread_copy(target: np.ndarray, source: np.ndarray, count: int) -> None:
@@ -69,7 +57,7 @@ def measure(robot: cr.Robot, case: str, states: int, rounds: int, count: int) ->
         lambda: np.copyto(target, source),
         lambda: spread_copy(target, source, count),
     ]
-    cached, fresh, reused, copy, wide_copy = seconds(calls, rounds)
+    cached, fresh, reused, copy, wide_copy = best_in_turns(calls, rounds)
     return {
         "in_cache_ns": cached / 10 / len(few[0]) * 1e9,
         "new_array_ns": fresh / states * 1e9,

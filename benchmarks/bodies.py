@@ -10,7 +10,6 @@ Both sides have the same shapes and pairs, and agree. The loop over coal calls `
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -18,6 +17,7 @@ import numpy as np
 
 import chainrule as cr
 from chainrule.cli.benchmark.figures import write_figures
+from chainrule.cli.benchmark.timing import best_in_turns
 from chainrule.model import Capsule, Geometry, Sphere
 from chainrule.spatial import Transform
 
@@ -30,17 +30,6 @@ CAPSULES = {
 """Radius and ends of the capsule on each link, in m."""
 COUNTS = (6, 9, 7, 8, 7, 9, 6, 7)
 """Balls along each capsule."""
-
-
-def seconds(calls: list[Callable[[], object]], rounds: int) -> list[float]:
-    """Seconds of each call, the best of several rounds; calls take turns, so that other load slows all of them."""
-    spent = []
-    for _ in range(rounds):
-        for call in calls:
-            began = time.perf_counter()
-            call()
-            spent.append(time.perf_counter() - began)
-    return np.reshape(spent, (rounds, -1)).min(axis=0).tolist()
 
 
 def robot_with(balls: bool) -> cr.Robot:
@@ -149,7 +138,7 @@ def main(states: int, rounds: int, gpu: bool, output: str | None) -> None:
         ]  # fmt: skip
         for call in calls:
             call()
-        ns = np.divide(seconds(calls, rounds), [states, states, states, len(some)]) * 1e9
+        ns = np.divide(best_in_turns(calls, rounds), [states, states, states, len(some)]) * 1e9
         print(f"{count}, largest difference {off:.1e} m where they are apart")
         for label, x in zip(("clearance", "clearance_dq", "distances", "coal"), ns, strict=True):
             print(f"  {label:14s} {x:9.1f} ns a state")

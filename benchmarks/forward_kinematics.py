@@ -9,8 +9,6 @@ that array and without it, on a part of the postures. Then a whole workspace wit
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable
 
 import numpy as np
 import pinocchio as pin
@@ -18,17 +16,7 @@ import pinocchio as pin
 import chainrule as cr
 from chainrule.cli.benchmark.figures import write_figures
 from chainrule.cli.benchmark.peers import urdf
-
-
-def seconds(calls: list[Callable[[], object]], rounds: int) -> list[float]:
-    """Seconds of each call, the best of several rounds; calls take turns, so that other load slows all of them."""
-    spent = []
-    for _ in range(rounds):
-        for call in calls:
-            began = time.perf_counter()
-            call()
-            spent.append(time.perf_counter() - began)
-    return np.reshape(spent, (rounds, -1)).min(axis=0).tolist()
+from chainrule.cli.benchmark.timing import best_in_turns
 
 
 def main(name: str, postures: int, rounds: int, output: str | None) -> None:
@@ -52,7 +40,7 @@ def main(name: str, postures: int, rounds: int, output: str | None) -> None:
     ours = robot.pose(q)
     ufunc = robot.compiled.kernel("pose").ufunc
     calls = [lambda: robot.pose(q), lambda: ufunc(q, out=ours), joints_only, loop]
-    spent = np.divide(seconds(calls, rounds), [postures, postures, len(some), len(some)])
+    spent = np.divide(best_in_turns(calls, rounds), [postures, postures, len(some), len(some)])
     into, peers = spent[:2], spent[2:]
     off = float(np.abs(ours[: len(some)] - theirs).max())
     print(f"{name}: {postures:,} postures, one thread, best of {rounds}; largest difference {off:.1e}")
@@ -64,7 +52,7 @@ def main(name: str, postures: int, rounds: int, output: str | None) -> None:
         print(f"  ratio, {label}: {peers[1] / own:.0f}x; {peers[0] / own:.0f}x where Pinocchio keeps nothing")
     cr.set_threads(None)
     robot.workspace(1000)
-    (whole,) = seconds([lambda: robot.workspace(postures)], rounds)
+    (whole,) = best_in_turns([lambda: robot.workspace(postures)], rounds)
     print(f"  workspace of {postures:,} postures, with manipulability, on all threads: {whole:.2f} s")
     if output:
         labels = ("robot.pose", "into an array", "pinocchio", "pinocchio, copied out")

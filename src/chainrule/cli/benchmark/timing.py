@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import timeit
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,12 @@ def best(call: Callable[[], Any], seconds: float) -> float:
     timer = timeit.Timer(call)
     number = max(1, int(seconds / RUNS / max(timer.timeit(1), 1e-7)))
     return min(timer.repeat(RUNS, number)) / number
+
+
+def best_in_turns(calls: Sequence[Callable[[], object]], rounds: int) -> list[float]:
+    """Seconds of each call, the best of several rounds; calls take turns, so that other load slows all of them."""
+    spent = [[timeit.timeit(call, number=1) for call in calls] for _ in range(rounds)]
+    return np.min(spent, axis=0).tolist()
 
 
 class BenchmarkStates:
